@@ -1,0 +1,154 @@
+"""The files that a memory repository begins with, as text.
+
+Shared by ``init``, which writes them, and by whatever compares a repository with them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from memrepo.protocol.catalogue import CATALOGUE
+from memrepo.protocol.policy import Policy
+
+#: ``state/`` is for its owner and group only: memory is nobody else's to read.
+STATE_MODE = 0o750
+
+BLOCK_BEGIN = "# memrepo: begin"
+BLOCK_END = "# memrepo: end"
+
+#: A later line of ``.gitattributes`` wins over an earlier one, and ``-binary`` keeps an
+#: earlier ``*.json binary`` from being expanded, so this block belongs at the end.
+ATTRIBUTES_BLOCK = f"""\
+{BLOCK_BEGIN}
+# Memory is text with LF line ends on every machine, whatever stands above.
+# `memrepo init` rewrites the lines between these marks; put your own outside.
+/state/**/*.json text eol=lf -binary diff=memrepo merge=memrepo
+/history/**/*.json text eol=lf -binary diff=memrepo merge=memrepo
+/records/**/*.json text eol=lf -binary diff=memrepo merge=memrepo
+/.memrepo/** text eol=lf -binary
+{BLOCK_END}
+"""
+
+#: No pattern here can match an agent id or a snapshot: each needs a leading dot or a
+#: character that ids do not have.
+IGNORE_BLOCK = f"""\
+{BLOCK_BEGIN}
+# `memrepo init` rewrites the lines between these marks; put your own outside.
+# The core folders are never ignored, whatever stands above.
+!/state/
+!/state/**
+!/history/
+!/history/**
+!/records/
+!/records/**
+!/.memrepo/
+!/.memrepo/**
+# What editors and file managers leave behind.
+*~
+.*.sw[a-p]
+.#*
+\\#*#
+._*
+.DS_Store
+.idea/
+.vscode/
+{BLOCK_END}
+"""
+
+#: Git configuration of a clone that makes the drivers named above work. There is no
+#: ``merge.memrepo.*`` here: without any, Git merges as text; with a name and no command
+#: (Git 2.39) every merge stops with "custom merge driver memrepo lacks command line".
+DRIVER_CONFIG: dict[str, str] = {
+    # A hunk is headed by the turn or tool it lies in: four spaces in a state file, six in
+    # a snapshot. Git shows the first group.
+    "diff.memrepo.xfuncname": '^ {4,6}("(role|name)": ".*)$',
+}
+
+README_TEXT = """\
+# Memory repository
+
+This repository is the memory of one or more agents, kept as text and versioned by Git.
+
+| path | what it holds |
+|---|---|
+| `state/<agent_id>/` | the agent's memory now: `context.json`, `tools.json`, `metadata.json` |
+| `history/` | snapshots, one a cycle; never edited, never deleted by hand |
+| `.memrepo/policy.yml` | the limits and rules that changes are judged by |
+
+Each commit is one cycle of one agent: its new state and one snapshot. The commit's subject
+begins with the agent's id, and the trailers `Agent-Id:` and `Snapshot:` name both, so plain Git
+finds everything:
+
+    git log --grep '^Agent-Id: <agent_id>$'
+
+With memrepo installed:
+
+    memrepo history --agent-id <agent_id>                  what it learned, and when
+    memrepo review --base main --head <branch>             what a change does to the memory
+    memrepo revert --agent-id <agent_id> --commit <rev>    bring an earlier state back
+    memrepo validate --all                                 is every file as it should be?
+    memrepo doctor                                         is this clone set up well?
+
+Run `memrepo init --repo-path .` once in a new clone: Git does not copy its local settings.
+"""
+
+
+def default_policy_text() -> str:
+    """The policy file that ``init`` writes: every default, and why it is there."""
+    return default_policy_bytes().decode()
+
+
+@cache
+def default_policy_bytes() -> bytes:
+    """The same as bytes; a policy that equals them needs no YAML reader."""
+    policy = Policy()
+    limits, history, text = policy.limits, policy.history, policy.text
+    return f"""\
+# The policy of this memory repository: what memrepo refuses, and what it only mentions.
+# Every value below is the default. A change is judged by the policy of the revision it
+# starts from, so an edit of this file holds from the next change on.
+version: {policy.version}
+
+limits:
+  # Turns an agent may hold: each one costs in every call of the model.
+  context_turns: {limits.context_turns}
+  # Bytes of one file: Git keeps every version in every clone.
+  file_bytes: {limits.file_bytes}
+  # The share of turns and tools that one change may take from an agent, or from the
+  # whole repository: losing more is nearly always a writer's mistake.
+  shrink: {limits.shrink}
+
+history:
+  # flat: history/<snapshot>. daily: history/YYYY/MM/DD/<snapshot>, so that a commit
+  # stays small however many snapshots there are. Every command reads both.
+  layout: {history.layout}
+  # Snapshots in a flat folder above which `memrepo doctor` recommends daily.
+  recommend_daily_at: {history.recommend_daily_at}
+
+text:
+  # Whole words, in any case, that memory should not speak of.
+  sensitive_words: [{", ".join(text.sensitive_words)}]
+  # Exact texts that secret, personal-data and encoded-blob never report: test keys,
+  # test cards, public ids.
+  allow: [{", ".join(text.allow)}]
+  # Characters of base64 or hex in one run above which a person should look.
+  encoded_blob_chars: {text.encoded_blob_chars}
+  # Negative score (0 to 1) above which an assistant's turn is shown to a person.
+  sentiment: {text.sentiment}
+
+tools:
+  # Names of tools that no agent may have; *, ? and [abc] work as in a shell.
+  deny: [{", ".join(policy.tools.deny)}]
+
+# error, warning, note or off, for each finding that a team may see differently. What
+# makes memory unreadable or lets someone forge it is not in this list, and stays an error.
+severity:
+{_severity_lines()}""".encode()
+
+
+def _severity_lines() -> str:
+    rules = [rule for rule in CATALOGUE.values() if rule.switchable]
+    width = max(len(f"{rule.code}: {rule.severity}") for rule in rules)
+    return "".join(
+        f"  # {f'{rule.code}: {rule.severity}':{width}}  # {rule.title}\n" for rule in rules
+    )
