@@ -1,0 +1,1 @@
+"""The rules that judge what memory says and what a change does to it. Pure."""
