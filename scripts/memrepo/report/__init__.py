@@ -1,0 +1,1 @@
+"""Findings and diffs as text, JSON, Markdown, SARIF and HTML. Pure."""

@@ -1,0 +1,1 @@
+"""The parts of the HTML page: frame, overview, agents, conversation, tools."""
