@@ -1,0 +1,1 @@
+"""The only room that speaks Git: objects, refs, commits, sync, log."""
