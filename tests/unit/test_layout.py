@@ -16,7 +16,7 @@ FLOORS = (
     ("errors",),
     ("protocol",),
     ("semdiff", "rules"),
-    ("gitrepo", "report"),
+    ("gitrepo", "report", "forge"),
     ("gate",),
     JOBS,
     ("runner", "settings", "memory"),
@@ -31,7 +31,7 @@ READS_ENVIRONMENT = ("runner.py", "settings.py")
 # Exceptions to a rule, each with its reason; one that is no longer needed must go.
 PASSES_ENVIRONMENT_ON = {"gitrepo/process.py": "Git must be given one"}
 STARTS_PROGRAMS = ("gitrepo/",)
-IMPORTS_GITPYTHON = ("gitrepo/", "setup/")
+IMPORTS_PYGITHUB = ("forge/",)
 WRITES_WORKFLOW_COMMANDS = ("runner.py",)
 MOST_LINES = 350
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "common", "misc"}
@@ -39,7 +39,7 @@ NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "common", "misc"}
 _WORKFLOW_COMMAND = re.compile(
     r"::(error|warning|notice|debug|group|endgroup|add-mask|set-output|save-state|stop-commands)\b"
 )
-_PROGRAM_STARTERS = re.compile(r"os\.(system|popen|exec\w+|spawn\w+|posix_spawnp?|fork\w*)")
+_PROGRAM_STARTERS = re.compile(r"os\.(system|popen|exec\w+|spawn\w+|posix_spawnp?)")
 _ENVIRONMENT = re.compile(r"os\.(environb?|getenvb?|putenv|unsetenv)")
 
 Check = Callable[[str, ast.Module], Iterator[tuple[int, str]]]
@@ -106,12 +106,14 @@ def program_starts(file: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield line, name
 
 
-def gitpython_imports(file: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Imports of GitPython."""
-    if not file.startswith(IMPORTS_GITPYTHON):
-        for line, name in imports(file, tree):
-            if name.split(".")[0] in ("git", "gitdb"):
-                yield line, name
+def library_imports(file: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Imports of libraries that one room hides: GitPython everywhere, PyGithub outside its own."""
+    for line, name in imports(file, tree):
+        library = name.split(".")[0]
+        if library in ("git", "gitdb") or (
+            library == "github" and not file.startswith(IMPORTS_PYGITHUB)
+        ):
+            yield line, name
 
 
 def docstrings(tree: ast.Module) -> set[int]:
@@ -159,7 +161,7 @@ CHECKS: tuple[Check, ...] = (
     upward_imports,
     environment_use,
     program_starts,
-    gitpython_imports,
+    library_imports,
     workflow_commands,
     missing_docstrings,
 )
@@ -225,7 +227,8 @@ def test_named_exceptions_are_still_needed() -> None:
         (environment_use, "cli/app.py", "from os import getenv", "from os import sep"),
         (program_starts, "cli/app.py", "from subprocess import run", "from shutil import which"),
         (program_starts, "review/plan.py", "import os\nos.system('x')", "import os\nos.sep"),
-        (gitpython_imports, "history/log.py", "import git.repo", "import memrepo.gitrepo"),
+        (library_imports, "history/log.py", "import git.repo", "import memrepo.gitrepo"),
+        (library_imports, "review/x.py", "from github import Auth", "from memrepo import forge"),
         (workflow_commands, "report/text.py", "f'::error file={1}::x'", "'std::errors'"),
         (
             missing_docstrings,

@@ -159,7 +159,7 @@ def test_the_page_without_any_change() -> None:
     review = Review(base=BASE, head=HEAD, base_name="a", head_name="b", verdict="pass")
     text = _Page(review_html(review)).text
     assert "Pass" in text
-    assert "No findings. 0 agents, 0 turns and 0 tools changed." in text
+    assert "No findings. Nothing changed." in text
     assert "No agent changed." in text
 
 

@@ -104,7 +104,7 @@ def test_the_first_line_holds_the_verdict_and_what_changed() -> None:
 def test_a_clean_change() -> None:
     review = Review(base=BASE, head=HEAD, base_name="a", head_name="b", verdict="pass")
     assert review_markdown(review) == (
-        "### ✔ Memory review: pass. 0 agents, 0 turns and 0 tools changed\n\n"
+        "### ✔ Memory review: pass. Nothing changed\n\n"
         "No findings. From <code>a</code> (<code>3f1c9a5e7b</code>) to <code>b</code> "
         "(<code>b84d2e6f10</code>).\n"
     )

@@ -34,7 +34,7 @@ def test_listed(items: list[str], text: str) -> None:
 
 
 def test_headline_of_nothing() -> None:
-    assert headline(Diff()) == "0 agents, 0 turns and 0 tools changed"
+    assert headline(Diff()) == "nothing changed"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,5 @@
+"""``python -m memrepo``."""
+
+from memrepo.cli.app import main
+
+main()

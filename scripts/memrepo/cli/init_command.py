@@ -1,0 +1,48 @@
+"""``memrepo init``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memrepo.cli.options import DryRun, Json, log, print_json, say
+
+
+def run(
+    repo_path: Annotated[
+        Path, typer.Option("--repo-path", help="Where the repository goes.")
+    ] = Path(),
+    workflows: Annotated[
+        bool, typer.Option("--workflows", help="Also write the starter workflows.")
+    ] = False,
+    uses: Annotated[
+        str | None, typer.Option(help="Where the workflows get memrepo: OWNER/REPO@REF.")
+    ] = None,
+    json: Json = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Make PATH a memory repository, or complete one. Safe to run again.
+
+    Example: memrepo init --repo-path my-memory
+    """
+    from memrepo.setup.init import init
+
+    result = init(repo_path, workflows=workflows, uses=uses, dry_run=dry_run)
+    if json:
+        print_json(
+            {
+                "root": result.root,
+                "commit": result.commit,
+                "files": [{"path": c.path, "action": c.action} for c in result.changes],
+                "notes": list(result.notes),
+            }
+        )
+        return
+    for change in result.changes:
+        say(f"{change.action:8} {change.path}")
+    for note in result.notes:
+        log(note)
+    if not result.changed:
+        log("nothing to do: this is a memory repository already")

@@ -1,0 +1,152 @@
+"""Commit one cycle of an agent: read its files, judge them, and make the commit."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+import msgspec
+
+from memrepo.cycle.plan import CyclePlan, judge_state_files, plan_cycle
+from memrepo.errors import BadInput, GateRefused, NotAMemoryRepo, UsageError
+from memrepo.gate.files import too_large
+from memrepo.gate.layout import Entry, judge_agents, judge_entry
+from memrepo.gate.sides import mode_on_disk, read_plain
+from memrepo.gitrepo.commit import CommitRequest
+from memrepo.gitrepo.repository import Repository, TipView
+from memrepo.protocol.documents import STATE_FILES
+from memrepo.protocol.findings import Finding
+from memrepo.protocol.layout import place_of, state_path, state_paths
+from memrepo.protocol.policy import POLICY_PATH, Policy
+from memrepo.protocol.policyfile import parse_policy
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """An agent's files that may be committed, their canonical bytes, and the warnings."""
+
+    files: dict[str, bytes]
+    canonical: dict[str, bytes]
+    findings: list[Finding]
+
+
+def read_state(repo: Repository, agent_id: str) -> dict[str, bytes]:
+    """The agent's files as they lie in the worktree. Links are not followed.
+
+    Raises :class:`BadInput` when the agent has no folder, :class:`NotAMemoryRepo` in a
+    repository without a worktree, :class:`GateRefused` where something else than plain
+    files lies there.
+    """
+    if repo.bare:
+        raise NotAMemoryRepo(
+            "this repository is bare: there are no files to commit",
+            "give the state itself: MemoryRepo.commit(..., state=...)",
+        )
+    _refuse_special(repo, agent_id)
+    files = {}
+    for name in STATE_FILES:
+        blob = read_plain(repo.path, state_path(agent_id, name))
+        if blob is not None and blob.data is None:
+            path = state_path(agent_id, name)
+            raise _refused(agent_id, too_large(path, blob.size, Policy(), agent_id))
+        if blob is not None and blob.data is not None:
+            files[name] = blob.data
+    if not files:
+        raise BadInput(
+            f"there is no agent state at state/{agent_id}/",
+            f"write {', '.join(STATE_FILES)} there, then commit",
+        )
+    return files
+
+
+def _refuse_special(repo: Repository, agent_id: str) -> None:
+    modes = repo.config_true("core.filemode", default=True)
+    folders = ("state", f"state/{agent_id}")
+    found: list[Finding] = []
+    for path in (*folders, *state_paths(agent_id)):
+        mode = mode_on_disk(repo.path / path, modes)
+        if path not in folders or not stat.S_ISDIR(mode):
+            found += judge_entry(Entry(path, mode), place_of(path), Policy()) if mode else []
+        if found and path in folders:
+            break
+    if found:
+        raise _refused(agent_id, found)
+
+
+def judge(agent_id: str, files: Mapping[str, bytes], policy: Policy) -> Judged:
+    """The files with all that is said of them; raises :class:`GateRefused` on an error."""
+    for name in files:
+        if name not in STATE_FILES:
+            raise UsageError(
+                f"{name!a} is no file of an agent", f"an agent is {', '.join(STATE_FILES)}"
+            )
+    findings, canonical = judge_state_files(agent_id, files, policy)
+    errors = [f for f in findings if f.severity == "error"]
+    if errors:
+        raise _refused(agent_id, findings)
+    return Judged(dict(files), canonical, findings)
+
+
+def _refused(agent_id: str, findings: list[Finding]) -> GateRefused:
+    errors = sum(finding.severity == "error" for finding in findings)
+    count = "1 error" if errors == 1 else f"{errors} errors"
+    return GateRefused(
+        f"{count} in the state of {agent_id}; nothing was committed",
+        "put them right and commit again",
+        findings,
+    )
+
+
+def _refuse_collision(agent_id: str, tip: TipView) -> None:
+    """Raise :class:`GateRefused` for a new agent whose id only differs in case from another's."""
+    state, name = tip.trees.folder(tip.root, b"state"), agent_id.encode()
+    if state is None or state.get(name) is not None:
+        return
+    # Quick, for a run of commits that makes many agents; the listing is for the few hits.
+    if b" %b\0" % name.lower() in state.body.lower():
+        ids = [agent_id, *(listed.name for listed in tip.list_dir("state"))]
+        found = judge_agents({i: set(STATE_FILES) for i in ids}, Policy(), only=[agent_id])
+        if found:
+            raise _refused(agent_id, found)
+
+
+def builder(
+    agent_id: str,
+    judged: Judged,
+    message: str,
+    when: datetime,
+    *,
+    layout: str,
+    reverts_to: str = "",
+    planned: Callable[[CyclePlan], None] | None = None,
+) -> Callable[[TipView], CommitRequest | None]:
+    """What to commit on a given tip; None when the tip holds this state already.
+
+    ``planned`` is told the plan of each try; the last one is that of the commit.
+    """
+
+    def build(tip: TipView) -> CommitRequest | None:
+        if all(tip.read(state_path(agent_id, name)) == judged.files[name] for name in STATE_FILES):
+            return None
+        _refuse_collision(agent_id, tip)
+        plan = plan_cycle(
+            agent_id,
+            judged.files,
+            judged.canonical,
+            message,
+            when,
+            layout=layout,
+            exists=tip.exists,
+            reverts_to=reverts_to,
+        )
+        if planned:
+            planned(plan)
+        return CommitRequest(changes=dict(plan.files), message=plan.message)
+
+    return build
+
+
+def policy_on(tip: TipView) -> Policy:
+    """The policy as the tip holds it; the default one where it holds none."""
+    data = tip.read(POLICY_PATH)
+    return parse_policy(data)[0] if data is not None else Policy()

@@ -1,0 +1,1 @@
+"""The job "history": what an agent was, cycle by cycle, and who brought what."""

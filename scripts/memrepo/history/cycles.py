@@ -1,0 +1,115 @@
+"""The cycles of one agent, newest first, with what each snapshot held."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memrepo.gitrepo.log import LogEntry, agent_log
+from memrepo.gitrepo.objects import Found
+from memrepo.gitrepo.repository import Repository
+from memrepo.protocol.documents import Metadata
+from memrepo.protocol.layout import place_of
+
+
+class _Counted(msgspec.Struct):
+    # Only numbers of turns and tools are wanted: their bodies stay undecoded.
+    context: list[msgspec.Raw]
+    tools: list[msgspec.Raw]
+    metadata: Metadata
+
+
+_decode_counted = msgspec.json.Decoder(_Counted).decode
+
+
+class Cycle(msgspec.Struct, frozen=True):
+    """One commit of an agent.
+
+    ``timestamp`` is its author's time (ISO 8601 with offset). ``snapshot`` is "" where the
+    commit brought none. ``context_turns``,
+    ``tools`` and ``version`` are None where the snapshot cannot be read.
+    """
+
+    commit: str
+    timestamp: str
+    message: str
+    snapshot: str
+    context_turns: int | None = None
+    tools: int | None = None
+    version: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The public JSON shape of ``history --json``."""
+        return msgspec.structs.asdict(self)
+
+
+def list_cycles(
+    repo: Repository,
+    agent_id: str,
+    *,
+    rev: str = "HEAD",
+    limit: int | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> list[Cycle]:
+    """The cycles of ``agent_id`` that ``rev`` reaches, newest first.
+
+    A trailer is only what a commit says of itself: a snapshot counts where it is one of this
+    agent and the commit brought it. A commit of any other kind that calls itself the agent's
+    is listed without one, so that a person sees it.
+    Raises :class:`memrepo.errors.UnknownRevision` when ``rev`` does not exist.
+    """
+    entries = agent_log(repo, agent_id, rev=rev, since=since, until=until, limit=limit)
+    snapshots = brought(repo, agent_id, entries)
+    return [_cycle(agent_id, entry, snapshots.get(entry.commit)) for entry in entries]
+
+
+def brought(repo: Repository, agent_id: str, entries: list[LogEntry]) -> dict[str, Found]:
+    """The snapshots of the agent that these commits brought, by commit."""
+    named = {
+        entry.commit: entry.snapshot
+        for entry in entries
+        if (place := place_of(entry.snapshot)).role == "snapshot" and place.agent_id == agent_id
+    }
+    there = repo.reader.read_many(f"{commit}:{path}" for commit, path in named.items())
+    found = {c: blob for c, blob in zip(named, there, strict=True) if blob and blob.kind == "blob"}
+    before = repo.reader.read_many((f"{c}^:{named[c]}" for c in found), limit=0)
+    inherited = [c for c, blob in zip(found, before, strict=True) if blob]
+    for commit in inherited:
+        del found[commit]
+    return found
+
+
+def _cycle(agent_id: str, entry: LogEntry, blob: Found | None) -> Cycle:
+    snapshot = entry.snapshot if blob else ""
+    cycle = Cycle(entry.commit, entry.time, message_of(agent_id, entry), snapshot)
+    if blob is None or blob.data is None:
+        return cycle
+    try:
+        held = _decode_counted(blob.data)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return cycle
+    return msgspec.structs.replace(
+        cycle,
+        context_turns=len(held.context),
+        tools=len(held.tools),
+        version=held.metadata.version,
+    )
+
+
+def message_of(agent_id: str, entry: LogEntry) -> str:
+    """What the person said of the cycle: the subject without the agent's id."""
+    return entry.subject.removeprefix(f"{agent_id}: ")
+
+
+def cycle_line(cycle: Cycle) -> str:
+    """One line of ``history`` for a terminal (untrusted text not yet made safe)."""
+    turns = "?" if cycle.context_turns is None else str(cycle.context_turns)
+    tools = "?" if cycle.tools is None else str(cycle.tools)
+    version = cycle.version or "?"
+    return (
+        f"{cycle.timestamp}  {cycle.commit[:12]}  {version:<8} "
+        f"{turns:>3} turns {tools:>3} tools  {cycle.message}"
+    )

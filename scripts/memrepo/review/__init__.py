@@ -1,0 +1,1 @@
+"""The review of a change: findings and semantic diff, judged."""

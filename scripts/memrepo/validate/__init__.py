@@ -1,0 +1,1 @@
+"""The job "validate": every rule over files, the index, or a change."""

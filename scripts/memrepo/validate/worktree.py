@@ -1,0 +1,174 @@
+"""Validate the files that lie in a worktree.
+
+Folders are walked by hand and files opened without following links: with tens of
+thousands of small files, what a file costs is what the whole run costs.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from memrepo.gate.files import judge_file, judge_plain, too_large
+from memrepo.gate.layout import Entry, judge_agents, judge_entry
+from memrepo.gate.sides import Blob, mode_on_disk, read_plain
+from memrepo.protocol.documents import KINDS
+from memrepo.protocol.findings import Finding
+from memrepo.protocol.layout import Place, place_of
+from memrepo.protocol.names import agent_id_problem
+from memrepo.protocol.policy import POLICY_PATH, Policy
+from memrepo.protocol.policyfile import parse_policy
+from memrepo.validate.parallel import in_parallel
+
+#: Larger files are read with more care.
+_QUICK = 1 << 16
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What to judge, and how: ``text`` for the text rules too, ``modes`` where the file
+    system keeps a mode that means something (``core.fileMode``)."""
+
+    root: Path
+    policy: Policy
+    text: bool = True
+    modes: bool = True
+
+
+def judge_state(look: Look) -> list[Finding]:
+    """Everything under ``state/``, by as many processes as there are processors."""
+    if not _is_folder(f"{look.root}/state"):
+        return judge_tree(look, "state")
+    names = _names(f"{look.root}/state")
+    findings, agents = in_parallel(lambda part: _judge_agents_named(look, part), names)
+    return findings + judge_agents(agents, look.policy)
+
+
+def _judge_agents_named(look: Look, names: list[str]) -> tuple[list[Finding], dict[str, set[str]]]:
+    """The findings about these names under ``state/``, and the agents among them."""
+    findings: list[Finding] = []
+    agents: dict[str, set[str]] = {}
+    for name in names:
+        files = None if agent_id_problem(name) else _read_agent(f"{look.root}/state/{name}", look)
+        if files is None:
+            findings += judge_tree(look, f"state/{name}")
+            continue
+        if not files:
+            # Git does not see an empty folder.
+            continue
+        agents[name] = set(files)
+        for file, data in files.items():
+            kind = KINDS.get(file)
+            path = f"state/{name}/{file}"
+            if kind is None or data is None:
+                # Even an empty folder is wrong in the place of one of the three files.
+                findings += judge_tree(look, path) if kind is None else judge_path(look, path)
+                continue
+            judged = judge_file(
+                kind, data, path=path, agent_id=name, policy=look.policy, text=look.text
+            )
+            if judged.findings:
+                findings += judged.findings
+    return findings, agents
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 (names alone, and quickly)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _read_agent(path: str, look: Look) -> dict[str, bytes | None] | None:
+    """The files of one agent's folder by name, None for each that needs a closer look.
+
+    None where ``path`` is no folder, or cannot be read.
+    """
+    try:
+        folder = os.open(path, _FLAGS | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        names = os.listdir(folder)  # noqa: PTH208
+        return {
+            name: _read_quickly(name, folder, look.modes) if name in KINDS else None
+            for name in sorted(names)
+        }
+    finally:
+        os.close(folder)
+
+
+def _read_quickly(name: str, folder: int, modes: bool) -> bytes | None:
+    """A small plain file that is not executable; None for everything that needs a look."""
+    try:
+        fd = os.open(name, _FLAGS, dir_fd=folder)
+    except OSError:
+        return None
+    try:
+        mode = os.fstat(fd).st_mode
+        if not stat.S_ISREG(mode) or (modes and mode & 0o100):
+            return None
+        data = os.read(fd, _QUICK)
+        return data if len(data) < _QUICK else None
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+
+
+def judge_tree(look: Look, start: str) -> list[Finding]:
+    """Every path at or below ``start`` (from the root; [] for none), links not followed."""
+    findings: list[Finding] = []
+    for path in walk(look.root, start):
+        findings += judge_path(look, path)
+    return findings
+
+
+def walk(root: Path, start: str) -> Iterator[str]:
+    """The files at or below ``start``, as paths from the root, in order."""
+    waiting = [start]
+    while waiting:
+        path = waiting.pop()
+        if _is_folder(f"{root}/{path}"):
+            waiting += [f"{path}/{name}" for name in reversed(_names(f"{root}/{path}"))]
+        elif os.path.lexists(f"{root}/{path}"):
+            yield path
+
+
+def judge_path(look: Look, path: str) -> list[Finding]:
+    """One path of the worktree, whatever it is."""
+    place = place_of(path)
+    mode = mode_on_disk(look.root / path, look.modes)
+    findings = judge_entry(Entry(path, mode), place, look.policy)
+    if mode not in (0o100644, 0o100755):
+        return findings
+    blob = read_plain(look.root, path)
+    return findings if blob is None else findings + _judge_blob(blob, path, place, look)
+
+
+def _judge_blob(blob: Blob, path: str, place: Place, look: Look) -> list[Finding]:
+    if blob.data is None:
+        return too_large(path, blob.size, look.policy, place.agent_id)
+    if place.role in ("state", "snapshot") and place.kind is not None:
+        return judge_file(
+            place.kind,
+            blob.data,
+            path=path,
+            agent_id=place.agent_id,
+            policy=look.policy,
+            text=look.text,
+        ).findings
+    if path == POLICY_PATH:
+        return parse_policy(blob.data)[1] + judge_plain(path, blob.data, look.policy)
+    return judge_plain(path, blob.data, look.policy) if look.text else []
