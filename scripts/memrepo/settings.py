@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TextIO
 
 
@@ -14,6 +15,12 @@ def wants_colour(stream: TextIO) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def index_of_hook() -> Path | None:
+    """The index that Git gave to the hook that runs us (``GIT_INDEX_FILE``), or None."""
+    name = os.environ.get("GIT_INDEX_FILE")
+    return Path.cwd() / name if name else None
 
 
 def terminal_width(default: int = 100) -> int:

@@ -20,7 +20,11 @@ from memrepo.protocol.documents import AgentState, Kind, Metadata, Tool, Turn
 from memrepo.protocol.schema import Fault, schema_faults
 from memrepo.protocol.semver import parse_version
 from memrepo.protocol.strictjson import MAX_DEPTH, Document, Problem, read
-from memrepo.protocol.timestamps import parse_timestamp, timestamp_problem
+from memrepo.protocol.timestamps import (
+    parse_timestamp,
+    plain_and_in_order,
+    timestamp_problem,
+)
 
 Value = list[Turn] | list[Tool] | Metadata | AgentState
 
@@ -190,6 +194,8 @@ def _timestamp_fault(text: str, pointer: str, what: str) -> Fault:
 
 def _context_faults(turns: list[Turn], _agent_id: str, base: str = "") -> list[Fault]:
     faults: list[Fault] = []
+    if plain_and_in_order([turn.timestamp for turn in turns]):
+        return faults
     last = None
     for i, turn in enumerate(turns):
         when = parse_timestamp(turn.timestamp)

@@ -19,7 +19,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One message of a conversation; ``timestamp`` is ISO 8601 with an offset."""
 
     role: Literal["user", "assistant"]
@@ -35,7 +35,7 @@ class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parameters: dict[str, Any]
 
 
-class Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """Who the agent is, its semantic version, and when its state last changed."""
 
     agent_id: str

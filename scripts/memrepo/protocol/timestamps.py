@@ -11,6 +11,13 @@ _SHAPE = re.compile(
 )
 _OFFSET = re.compile(r"(?:Z|[+-][0-9]{2}:?[0-9]{2})\Z")
 
+# 29 February is left to the calendar.
+_PLAIN = (
+    r"(?:[1-8][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)"
+    r"|(?:0[13578]|1[02])-31)T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)"
+)
+_ALL_PLAIN = re.compile(rf"{_PLAIN}(?:\n{_PLAIN})*+").fullmatch
+
 match_shape = _SHAPE.fullmatch
 
 
@@ -33,6 +40,14 @@ def parse_timestamp(text: str, *, need_offset: bool = True) -> datetime | None:
     except (ValueError, OverflowError):
         return None
     return None if need_offset else when.replace(tzinfo=UTC)
+
+
+def plain_and_in_order(texts: list[str]) -> bool:
+    """Whether all are times as memrepo writes them (``2026-03-01T12:00:00Z``), none going back.
+
+    Quick: times of this one form are in order where their texts are.
+    """
+    return _ALL_PLAIN("\n".join(texts)) is not None and texts == sorted(texts)
 
 
 def timestamp_problem(text: str) -> str:

@@ -14,6 +14,7 @@ import msgspec
 
 from memrepo.errors import BadInput
 from memrepo.protocol.findings import Finding
+from memrepo.report.escape import visible
 from memrepo.report.verdict import Review
 from memrepo.semdiff.asjson import diff_as_json, diff_from_json
 
@@ -85,8 +86,5 @@ def _commit_id(text: str, name: str) -> str:
 def json_text(value: Any) -> str:
     """``value`` as indented JSON with a final newline, which UTF-8 can always encode."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a lone surrogate: write it as \\uDXXX
-        text = json.dumps(value, indent=2)
-    return text + "\n"
+    # A byte of a path that is no UTF-8. Escaped as a lone surrogate, strict readers refuse all.
+    return re.sub("[\ud800-\udfff]", lambda found: visible(found.group()), text) + "\n"

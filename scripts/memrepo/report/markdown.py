@@ -18,6 +18,7 @@ from memrepo.report.phrases import (
     count,
     headline,
     place,
+    sentence,
     severities_phrase,
     worst_first,
 )
@@ -43,7 +44,7 @@ def review_markdown(review: Review, *, limit: int | None = None) -> str:
     report = _Report(limit)
     first = (
         f"### {VERDICT_MARKS[review.verdict]} Memory review: {_VERDICT_WORDS[review.verdict]}. "
-        f"{headline(review.diff)}"
+        f"{sentence(headline(review.diff))}"
     )
     report.add(first)
     report.add(_revisions(review))

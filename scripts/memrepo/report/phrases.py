@@ -101,11 +101,22 @@ def turn_signs(context: ContextDiff) -> str:
 
 
 def headline(diff: Diff) -> str:
-    """``3 agents, 14 turns and 5 tools changed``."""
+    """``3 agents, 14 turns and 5 tools changed``; what else did where no agent has."""
+    if not diff.agents:
+        others = [count(len(diff.other), "other file")] if diff.other else []
+        snapshots = diff.snapshots
+        touched = snapshots.added + snapshots.moved + len(snapshots.changed + snapshots.deleted)
+        others += [count(touched, "snapshot")] if touched else []
+        return f"no agent changed, but {listed(others)}" if others else "nothing changed"
     turns = sum(turns_changed(agent.context) for agent in diff.agents)
     tools = sum(tools_changed(agent.tools) for agent in diff.agents)
     counted = (count(len(diff.agents), "agent"), count(turns, "turn"), count(tools, "tool"))
     return f"{listed(counted)} changed"
+
+
+def sentence(text: str) -> str:
+    """The text with a capital at its start."""
+    return text[:1].upper() + text[1:]
 
 
 def context_phrase(context: ContextDiff) -> str:

@@ -23,6 +23,7 @@ from memrepo.report.phrases import (
     headline,
     place,
     role_phrase,
+    sentence,
     severities_phrase,
     shortened,
     tools_phrase,
@@ -147,7 +148,7 @@ def diff_text(diff: Diff, *, colour: bool) -> str:
         return "Nothing of the memory changed.\n"
     if lines[-1]:
         lines.append("")
-    return "\n".join([*lines, pen(f"{headline(diff)}.", _BOLD)]) + "\n"
+    return "\n".join([*lines, pen(f"{sentence(headline(diff))}.", _BOLD)]) + "\n"
 
 
 def _agent_lines(agent: AgentDiff, pen: _Pen) -> Iterator[str]:

@@ -18,6 +18,9 @@ def diff_as_json(diff: Diff) -> dict[str, Any]:
     without a value are left out.
     """
     value: dict[str, Any] = _with_lists(msgspec.to_builtins(diff))
+    if not diff.snapshots.moved:
+        # Only the one change that turns the layout has it.
+        del value["snapshots"]["moved"]
     return value
 
 

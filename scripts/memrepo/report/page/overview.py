@@ -20,6 +20,7 @@ from memrepo.report.phrases import (
     count,
     headline,
     listed,
+    sentence,
     severities_phrase,
     signed,
     tool_counts,
@@ -54,7 +55,7 @@ def header(review: Review) -> str:
         f'<header class="top {review.verdict}"><div class="verdict">'
         f'<span class="mark" aria-hidden="true">{mark}</span>'
         f'<div><p class="eyebrow">Memory review</p><h1>{words}</h1>'
-        f'<p class="lead">{said}. {headline(review.diff)}.</p></div></div>'
+        f'<p class="lead">{said}. {sentence(headline(review.diff))}.</p></div></div>'
         f'<p class="revs">from {code(review.base_name)} <small>{code(review.base[:10])}</small> '
         f"to {code(review.head_name)} <small>{code(review.head[:10])}</small></p></header>"
     )
