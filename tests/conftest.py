@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from repositories import GitRepo, new_memory_repo, new_repo
+from rig import tools as rig
 
 TESTS = Path(__file__).parent
 SAMPLE = TESTS / "data"
@@ -72,10 +73,18 @@ def pytest_configure(config: pytest.Config) -> None:
         patch.setenv(name, value)
 
 
+def needs_rig(item: pytest.Item) -> bool:
+    """Whether a test runs actions, or asks for the GitHub of ``rig``."""
+    return TESTS / "actions" in item.path.parents or "world" in getattr(item, "fixturenames", ())
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if find_chromium():
-        return
-    left_out = [item for item in items if item.get_closest_marker("browser")]
+    no_browser, no_rig = find_chromium() is None, rig.missing() != ""
+    left_out = [
+        item
+        for item in items
+        if (no_browser and item.get_closest_marker("browser")) or (no_rig and needs_rig(item))
+    ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
@@ -85,13 +94,20 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     asked = [Path(argument.partition("::")[0]).resolve() for argument in config.args]
-    pages = TESTS / "browser"
-    if find_chromium() is None and any(
-        pages == path or pages in path.parents or path in pages.parents for path in asked
-    ):
+
+    def is_asked_for(folder: Path) -> bool:
+        return any(
+            path == folder or folder in path.parents or path in folder.parents for path in asked
+        )
+
+    if find_chromium() is None and is_asked_for(TESTS / "browser"):
         terminalreporter.write_line(
             "not run: tests marked 'browser', since no Chromium was found"
             " (install it, or name it in MEMREPO_CHROMIUM)"
+        )
+    if rig.missing() and (is_asked_for(TESTS / "actions") or is_asked_for(TESTS / "forge")):
+        terminalreporter.write_line(
+            f"not run: tests of the actions and of the GitHub API, since {rig.missing()}"
         )
 
 
