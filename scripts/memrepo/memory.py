@@ -274,11 +274,16 @@ class MemoryRepo:
         policy = self.policy_on_tip(self._repo.view(start))
         return compare(sides, policy, agent_id=agent_id)
 
-    def review(self, base: str, head: str = "HEAD") -> Review:
-        """Findings and semantic diff of what ``head`` changes since it left ``base``."""
+    def review(
+        self, base: str, head: str = "HEAD", *, names: tuple[str, str] | None = None
+    ) -> Review:
+        """Findings and semantic diff of what ``head`` changes since it left ``base``.
+
+        ``names`` are the words for the two in reports (the revisions themselves).
+        """
         from memrepo.review.review import review_change
 
-        return review_change(self._repo, base, head)
+        return review_change(self._repo, base, head, names)
 
     def validate(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -15,6 +15,30 @@ def wants_colour(stream: TextIO) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+class ForgeEnvironment(NamedTuple):
+    """What the environment says of the forge: empty strings where it says nothing.
+
+    ``token`` never goes into a message or a URL.
+    """
+
+    in_workflow: bool
+    token: str
+    server_url: str
+    api_url: str
+    repository: str
+
+
+def forge_environment() -> ForgeEnvironment:
+    """The variables that GitHub's runner sets, and the token that a person may set."""
+    return ForgeEnvironment(
+        in_workflow=os.environ.get("GITHUB_ACTIONS") == "true",
+        token=os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or "",
+        server_url=os.environ.get("GITHUB_SERVER_URL", ""),
+        api_url=os.environ.get("GITHUB_API_URL", ""),
+        repository=os.environ.get("GITHUB_REPOSITORY", ""),
+    )
 
 
 def index_of_hook() -> Path | None:

@@ -19,7 +19,11 @@ FLOORS = (
     ("gitrepo", "report", "forge"),
     ("gate",),
     JOBS,
-    ("runner", "settings", "memory"),
+    ("settings", "memory"),
+    # The jobs that work on a forge do so through the Python API.
+    ("propose", "publish"),
+    ("proposals",),
+    ("runner",),
     ("cli",),
     ("__main__",),
 )

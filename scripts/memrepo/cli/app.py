@@ -28,6 +28,8 @@ COMMANDS: tuple[str, ...] = (
     "revert",
     "validate",
     "doctor",
+    "propose",
+    "pr",
 )
 
 _EPILOG = "Exit codes: 0 done, 1 the gate says no, 2 wrong use or bad input, 3 a person must decide, 4 the remote failed, 5 no permission."  # noqa: E501
@@ -47,7 +49,10 @@ def build(arguments: list[str]) -> typer.Typer:
     named = arguments[0] if arguments and arguments[0] in COMMANDS else None
     for name in [named] if named else COMMANDS:
         module = importlib.import_module(f"memrepo.cli.{name}_command")
-        app.command(name)(module.run)
+        if isinstance(group := getattr(module, "group", None), typer.Typer):
+            app.add_typer(group, name=name)
+        else:
+            app.command(name)(module.run)
     return app
 
 

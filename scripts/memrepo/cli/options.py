@@ -137,3 +137,13 @@ def write_beside(path: Path, text: str) -> None:
             raise
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def read_text(path: Path) -> str:
+    """A text that an option names. Raises :class:`UsageError` where it cannot be read."""
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not UTF-8 text", "save it as UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None

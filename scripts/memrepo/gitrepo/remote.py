@@ -80,15 +80,23 @@ def fetch_tip(repo: Repository, remote: Remote, branch: str, *, deepen: bool = F
     PermissionDenied.
     """
     into = known_ref(remote, branch)
-    depth = ["--unshallow"] if deepen else []
+    return _fetch(repo, remote, f"refs/heads/{branch}", into, ["--unshallow"] if deepen else [])
+
+
+def fetch_ref(repo: Repository, remote: Remote, ref: str) -> str | None:
+    """Fetch any ref by its full name and return its commit; None when the remote has none."""
+    return _fetch(repo, remote, ref, known_ref(remote, ref), [])
+
+
+def _fetch(repo: Repository, remote: Remote, ref: str, into: str, depth: list[str]) -> str | None:
     options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", *depth]
-    args = [*_QUIET, "fetch", *options, "--", remote.name, f"+refs/heads/{branch}:{into}"]
+    args = [*_QUIET, "fetch", *options, "--", remote.name, f"+{ref}:{into}"]
     done = run_git(args, cwd=repo.path, check=False, timeout=_TIMEOUT)
     if done.code:
         if b"couldn't find remote ref" in done.err:
             return None
         raise _remote_failure(args, done, repo, remote)
-    if deepen:
+    if depth:
         repo.is_shallow = False
     return repo.tip(into)
 

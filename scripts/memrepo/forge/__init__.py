@@ -1,0 +1,1 @@
+"""Where pull requests, comments and labels live: GitHub, or a local folder."""

@@ -1,0 +1,1 @@
+"""The files of a local forge; ``forge/local.py`` puts the parts together."""

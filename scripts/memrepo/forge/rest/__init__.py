@@ -1,0 +1,1 @@
+"""GitHub's REST API by way of PyGithub; ``forge/github.py`` puts the parts together."""

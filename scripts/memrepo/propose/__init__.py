@@ -1,0 +1,1 @@
+"""The job "propose": put an agent's uncommitted changes up for review."""

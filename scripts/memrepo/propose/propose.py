@@ -1,0 +1,214 @@
+"""Propose an agent's uncommitted changes: a branch, one commit, one pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+
+from memrepo.cycle.commit import builder, judge, read_state
+from memrepo.cycle.plan import check_agent_id, check_message
+from memrepo.errors import RemoteFailed, UsageError
+from memrepo.forge.forge import MOST_CHARACTERS, Forge, Label, PullRequest
+from memrepo.gate.policy import policy_at
+from memrepo.gitrepo.branches import Shelf, branch_checked_out, commit_onto, is_ancestor
+from memrepo.gitrepo.log import agent_log
+from memrepo.memory import MemoryRepo
+from memrepo.propose.plan import Three, body_text, branch_name, joined
+from memrepo.protocol.documents import STATE_FILES
+from memrepo.protocol.layout import state_path
+from memrepo.report.markdown import review_markdown
+
+_TRIES = 5
+#: Left free in a pull request's text for the words of people.
+_ROOM_FOR_WORDS = 8_000
+_MOST_NAMES = 50
+
+
+class Proposed(msgspec.Struct, frozen=True):
+    """What a proposal came to.
+
+    ``operation`` is "none" when all was already so. ``number`` is 0 and ``url`` "" where
+    there is nothing to propose and no pull request. ``commit`` is the branch's newest.
+    """
+
+    operation: Literal["created", "updated", "none"]
+    number: int
+    url: str
+    branch: str
+    commit: str
+    notes: tuple[str, ...] = ()
+
+
+def propose(
+    repo: MemoryRepo,
+    forge: Forge,
+    agent_id: str,
+    message: str,
+    *,
+    remote: str | None = None,
+    base: str | None = None,
+    branch: str | None = None,
+    title: str | None = None,
+    body: str | None = None,
+    labels: Sequence[str] = (),
+    reviewers: Sequence[str] = (),
+    draft: bool = False,
+    dry_run: bool = False,
+) -> Proposed:
+    """Put the agent's files, as they lie in the worktree, on a branch and up for review.
+
+    The worktree, the index and the branch that is checked out stay as they are. ``base``
+    is the branch to propose for (the one checked out); ``remote`` where branches are
+    published (None: this repository itself). Run again with nothing new, nothing is done.
+    Raises GateRefused for files that break a rule, NeedsPerson when a person changed the
+    same file on the branch, and what the forge and the remote raise.
+    """
+    check_agent_id(agent_id)
+    check_message(message)
+    git = repo.repository
+    base = base or branch_checked_out(git)
+    if base is None:
+        raise UsageError(
+            "HEAD is detached, so the branch to propose for is not known",
+            "name it with --base, or check a branch out",
+        )
+    start = git.tip()
+    if start is None:
+        raise UsageError("this repository has no commit yet", "commit first: memrepo commit")
+    wanted = judge(agent_id, read_state(git, agent_id), policy_at(git, start)).files
+    shelf = Shelf(git, remote)
+    for _ in range(_TRIES):
+        name, pull, tip = _place(forge, shelf, agent_id, message, base, branch, start)
+        commit = _commit(repo, agent_id, message, wanted, name, tip, start)
+        if commit is None and (tip is None or is_ancestor(git, tip, start)):
+            return Proposed("none", 0, "", name, start, ("the agent is as it was committed",))
+        if dry_run:
+            operation = _would(pull, commit)
+            return Proposed(operation, pull.number if pull else 0, "", name, commit or tip or start)
+        if commit is None or shelf.put(name, tip, commit):
+            break
+    else:
+        raise RemoteFailed(
+            f"the branch {name} moved under each of {_TRIES} tries", "run it again in a while"
+        )
+    return _pull_request(
+        repo, forge, pull, name, base, commit or tip or start, bool(commit), title or
+        f"{agent_id}: {message.strip().partition(chr(10))[0]}"[:256],
+        body if body is not None else message, labels, reviewers, draft,
+    )  # fmt: skip
+
+
+def _would(pull: PullRequest | None, commit: str | None) -> Literal["created", "updated", "none"]:
+    if pull is None:
+        return "created"
+    return "updated" if commit else "none"
+
+
+def _place(
+    forge: Forge,
+    shelf: Shelf,
+    agent_id: str,
+    message: str,
+    base: str,
+    branch: str | None,
+    start: str,
+) -> tuple[str, PullRequest | None, str | None]:
+    """The branch to use, its open pull request, and its tip.
+
+    A branch whose pull request was merged or closed is done with: the next proposal of
+    that name gets a number, unless the name was asked for.
+    """
+    for again in range(1, _MOST_NAMES):
+        name = branch or branch_name(agent_id, message, again)
+        tip = shelf.tip(name)
+        pulls = forge.find_pull_requests(name, base, "all")
+        pull = next((p for p in pulls if p.state == "open"), None)
+        if pull is not None or branch or not pulls:
+            return name, pull, tip
+        if tip is not None and not is_ancestor(shelf.repo, tip, start):
+            continue
+        # All of it is in the base: the branch can go on from there.
+        if pulls[0].state == "merged":
+            return name, None, tip
+    raise UsageError(
+        f"there are {_MOST_NAMES} proposals of this name already", "choose another message"
+    )
+
+
+def _commit(
+    repo: MemoryRepo,
+    agent_id: str,
+    message: str,
+    wanted: dict[str, bytes],
+    branch: str,
+    tip: str | None,
+    start: str,
+) -> str | None:
+    """The commit that brings the branch to what is wanted; None where it is there."""
+    git = repo.repository
+    parent = start
+    files = wanted
+    if tip is not None and not is_ancestor(git, tip, start):
+        parent = tip
+        proposed = next((e.commit for e in agent_log(git, agent_id, rev=tip, limit=1)), None)
+        three = Three(_files(repo, agent_id, proposed), _files(repo, agent_id, tip), wanted)
+        files = joined(agent_id, three, branch)
+    policy = policy_at(git, start)
+    judged = judge(agent_id, files, policy)
+    when = datetime.now(UTC)
+    build = builder(agent_id, judged, message, when, layout=policy.history.layout)
+    return commit_onto(git, parent, build)
+
+
+def _files(repo: MemoryRepo, agent_id: str, commit: str | None) -> dict[str, bytes | None]:
+    if commit is None:
+        return {}
+    view = repo.repository.view(commit)
+    return {name: view.read(state_path(agent_id, name)) for name in STATE_FILES}
+
+
+def _pull_request(
+    repo: MemoryRepo,
+    forge: Forge,
+    pull: PullRequest | None,
+    branch: str,
+    base: str,
+    commit: str,
+    pushed: bool,
+    title: str,
+    words: str,
+    labels: Sequence[str],
+    reviewers: Sequence[str],
+    draft: bool,
+) -> Proposed:
+    start = repo.repository.tip() or commit
+    report = review_markdown(
+        repo.review(start, commit, names=(base, branch)), limit=MOST_CHARACTERS - _ROOM_FOR_WORDS
+    )
+    text = body_text(pull.body if pull else "", words[: _ROOM_FOR_WORDS - 200], report)
+    notes: list[str] = []
+    if pull is None:
+        opened = forge.open_pull_request(
+            title=title, body=text, head_ref=branch, base_ref=base, draft=draft
+        )
+        done, operation = opened.pull_request, opened.operation
+        notes += opened.notes
+    else:
+        updated = forge.update_pull_request(pull.number, body=text)
+        done, operation = updated.pull_request, updated.operation
+        notes += updated.notes
+    missing = [Label(name) for name in labels if name not in done.labels]
+    if missing:
+        forge.add_labels(done.number, missing)
+        operation = "updated" if operation == "unchanged" else operation
+    if reviewers and pull is None:
+        notes += forge.request_reviewers(done.number, reviewers)
+    result: Literal["created", "updated", "none"] = (
+        "none" if operation == "unchanged" and not pushed
+        else "updated" if operation == "unchanged"
+        else operation
+    )  # fmt: skip
+    return Proposed(result, done.number, done.url, branch, commit, tuple(notes))

@@ -1,0 +1,1 @@
+"""The job "publish": a review where the pull request is: one comment, labels."""
