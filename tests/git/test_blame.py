@@ -89,7 +89,7 @@ def test_every_item_belongs_to_the_commit_that_a_plain_reading_finds(
 
 def test_the_shape(memory_repo: Callable[..., GitRepo]) -> None:
     repo = memory_repo()
-    turns = [{"role": "user", "content": "One\x1b[2J", "timestamp": "2026-03-01T12:00:00Z"}]
+    turns = [{"role": "user", "content": "One", "timestamp": "2026-03-01T12:00:00Z"}]
     tools: list[dict[str, object]] = [{"name": "search", "description": "Finds.", "parameters": {}}]
     repo.write_agent("bot", turns=turns, tools=tools)
     first = memrepo(
@@ -112,8 +112,17 @@ def test_the_shape(memory_repo: Callable[..., GitRepo]) -> None:
     assert old == [seen[0], seen[2]]
     lines = memrepo(repo, "blame", "--agent-id", "bot").out.splitlines()
     assert len(lines) == 3
-    assert "\x1b" not in lines[0]
     assert lines[1].startswith(f"{second[:12]}  2026-03-02T00:00:00+00:00  Test Person  turn 2")
+
+
+def test_a_terminal_obeys_nothing_that_a_turn_says(memory_repo: Callable[..., GitRepo]) -> None:
+    repo = memory_repo()
+    turn = {"role": "user", "content": "a\x1b[2J\nb", "timestamp": "2026-03-01T12:00:00Z"}
+    repo.write_agent("bot", turns=[turn])
+    repo.commit("by plain Git")
+    ran = memrepo(repo, "blame", "--agent-id", "bot")
+    assert len(ran.out.splitlines()) == 1
+    assert "\x1b" not in ran.out
 
 
 def test_a_version_that_cannot_be_read_breaks_the_run(memory_repo: Callable[..., GitRepo]) -> None:

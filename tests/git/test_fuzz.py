@@ -341,7 +341,8 @@ def path_in(repo: GitRepo, path: str) -> Path:
 #: Two versions whose comparison grows with a square, done naively.
 HEAVY_CHANGES: dict[str, tuple[str, bytes, bytes]] = {
     "other turns": (_CONTEXT, _turns(8_000, content="a"), _turns(8_000, content="b")),
-    "one long turn": (_CONTEXT, _turns(1, content="a b " * 180_000), _turns(1, content="b c" * 250_000)),
+    "one long turn": (_CONTEXT, _turns(1, content="a b " * 200_000), _turns(1, content="b c " * 9)),
+    "one other turn": (_CONTEXT, _turns(1, content="ab " * 99_999), _turns(1, content="b" * 9999)),
     "every tool renamed": (_TOOLS, _tools(4_000, "a"), _tools(4_000, "b")),
     "every parameter renamed": (_TOOLS, _wide(12_000, "a"), _wide(12_000, "b")),
     "every line": ("MEMORY.md", b"a\nb\n" * 200_000, b"b\na\nc\n" * 150_000),

@@ -220,10 +220,9 @@ def test_one_comment_however_often(work: GitRepo) -> None:
     put_up(work)
     forge = forge_of(work)
     work.git("fetch", "--quiet", "origin")
+    work.git("fetch", "--quiet", "origin")
     with MemoryRepo(work.path) as memory:
-        review = memory.review("main", f"origin/{BRANCH}") if work.git(
-            "fetch", "--quiet", "origin"
-        ) == "" else pytest.fail()  # fmt: skip
+        review = memory.review("main", f"origin/{BRANCH}")
         operations = [publish(forge, 1, review).operation for _ in range(3)]
     assert operations == ["created", "unchanged", "unchanged"]
     assert len(forge.list_comments(1)) == 1
