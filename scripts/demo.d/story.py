@@ -17,6 +17,7 @@ from memrepo import MemoryRepo
 
 BRANCH = "feature/refunds"
 CHANGED, SPOILT, REVERTED = "airline-12", "airline-22", "airline-09"
+PROPOSING, PRODUCT_TOOL = "airline-15", "get_product_details"
 BY_COMMAND_LINE = 4
 NOTES = """\
 # What the airline agents know
@@ -59,6 +60,8 @@ def play(folder: Path) -> Path:
     page = review(folder, memory)
     look_back(memory, cycles)
     revert(memory)
+    propose(folder, memory, agents, cycles[-1])
+    read("git", "-C", str(memory), "restore", ".")
     check(not read("git", "-C", str(memory), "status", "--porcelain"), "git status is clean")
     read("git", "-C", str(memory), "fsck", "--strict")
     check(True, "git fsck finds nothing wrong")
@@ -185,6 +188,29 @@ def revert(memory: Path) -> None:
     others = [path for path in touched if REVERTED not in path]
     check(bool(touched) and not others, "no other agent was touched, and nothing was rewritten")
     run("memrepo", "history", *agent, "-n", "2")
+
+
+def propose(folder: Path, memory: Path, agents: dict[str, Agent], last: Cycle) -> None:
+    """The way a change should come: as a pull request, here in a folder that stands for GitHub."""
+    say("Another agent learns a tool, and asks first: a pull request, in a folder as its forge.")
+    agent = agents[PROPOSING]
+    agent.tools = [*agent.tools, next(t for t in load_tools("retail") if t["name"] == PRODUCT_TOOL)]
+    agent.version = "1.1.0"
+    agent.write(last.at + timedelta(hours=2))
+    forge = folder / "forge"
+    where = ["--repo-path", str(memory), "--forge", f"local:{forge}"]
+    words = ["--agent-id", PROPOSING, "--message", "Look up products too"]
+    run("memrepo", "propose", *where, *words)
+    run("memrepo", "propose", *where, *words)
+    page = folder / "proposal.html"
+    sides = ["--base", "main", "--head", f"memory/{PROPOSING}/look-up-products-too"]
+    run("memrepo", "review", *where, *sides, "--pr", "1", "--html", str(page))
+    run("memrepo", "pr", "list", *where)
+    comments = list((forge / "pulls/0001/comments").glob("*.md"))
+    check(len(comments) == 1, f"the pull request has one comment: {comments[0]}")
+    pull = (forge / "pulls/0001/body.md").read_text(encoding="utf-8")
+    check(PRODUCT_TOOL.split("_")[0] in pull, "its text says what changes")
+    print(f"  its page: {page}")
 
 
 if __name__ == "__main__":
