@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from memrepo.cli.forge_option import ForgeOption, Remote, forge_for, remote_of
-from memrepo.cli.options import Json, RepoPath, log, print_json
+from memrepo.cli.options import Json, RepoPath, log, print_json, say
 
 group = typer.Typer(help="The pull requests of memory.", no_args_is_help=True)
 
@@ -49,6 +49,6 @@ def run(
         print_json([row.as_json() for row in rows])
         return
     for row in rows:
-        print(for_terminal(waiting_line(row)))
+        say(for_terminal(waiting_line(row)))
     if not rows:
         log(f"no pull request of memory waits in {for_terminal(place)}")

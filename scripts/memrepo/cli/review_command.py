@@ -15,6 +15,7 @@ from memrepo.cli.options import (
     findings_for,
     log,
     printable,
+    say,
     stops,
     write_beside,
 )
@@ -123,7 +124,7 @@ def _say(review: Review, *, whole: bool) -> None:
     from memrepo.settings import wants_colour
 
     if whole:
-        print(diff_text(review.diff, colour=wants_colour(sys.stdout)))
+        say(diff_text(review.diff, colour=wants_colour(sys.stdout)))
     if review.findings:
-        print(findings_for(review.findings, sys.stdout))
-    print(f"{review.verdict}: {headline(review.diff)}")
+        say(findings_for(review.findings, sys.stdout))
+    say(f"{review.verdict}: {headline(review.diff)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memrepo.errors import GitFailed
 
 from .commit import REFLOG, Build, LooseSink, make_commit, take_back
+from .filters import refuse_filters
 from .pack import PackSink
 from .paths import Applied, PathTrees, Value
 from .replay import changes_of, replay
@@ -61,6 +62,7 @@ class Batch:
         request = build(self._view)
         if request is None:
             return None
+        refuse_filters(self._repo, request.changes)
         draft = make_commit(self._repo, self._sink, self._view, request, when)
         self._note(draft.applied)
         self._made.append(draft.commit)

@@ -79,9 +79,12 @@ def worktree_files(repo: Repository, base: str | None = None) -> list[FileChange
     out = run_git(["diff", *options, start, "--"], cwd=repo.path).out
     found = {change.path: change for change in _raw(out)}
     listed = run_git(["ls-files", "-z", "--others", "--exclude-standard"], cwd=repo.path).out
+    modes = repo.config_true("core.filemode", default=True)
     for raw in listed.split(b"\0")[:-1]:
         path = path_text(raw)
         mode = _mode_on_disk(repo.path / path)
+        if mode == 0o100755 and not modes:
+            mode = 0o100644
         if mode and not path.endswith("/"):
             found[path] = FileChange(path, 0, mode, "", "", "A")
     return [found[path] for path in sorted(found)]

@@ -16,6 +16,7 @@ import msgspec
 
 from memrepo.errors import GitFailed
 
+from .filters import refuse_filters
 from .identity import Identity, ident_line, identity, stamp
 from .objects import object_id
 from .paths import Applied, Sink, Value, path_bytes
@@ -101,6 +102,7 @@ def commit(repo: Repository, build: Build, *, when: int | None = None) -> str | 
                 if staged:
                     take_back(staged, view)
                 return None
+            refuse_filters(repo, request.changes)
             draft = make_commit(repo, sink, view, request, when)
             if staged:
                 wanted = frozenset(draft.contents)

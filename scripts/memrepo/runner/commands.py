@@ -1,4 +1,4 @@
-"""The Actions runner: what GitHub's workflow commands need. Nothing else knows ``::error::``."""
+"""Workflow commands: annotations, and text that is none. Nothing else knows ``::error::``."""
 
 # No "from __future__ import annotations" here: it would take the name of the function below.
 
@@ -51,6 +51,16 @@ def annotation(finding: Finding) -> str:
     listed = ",".join(f"{key}={escape_property(text)}" for key, text in properties.items() if text)
     message = f"{finding.message}\n{finding.hint}" if finding.hint else finding.message
     return f"::{_COMMANDS[finding.severity]} {listed}::{escape_data(message)}"
+
+
+def stop_annotation(title: str, message: str) -> str:
+    """One error of the whole run, as one workflow command on one line, without a newline."""
+    return f"::error title={escape_property(title)}::{escape_data(message)}"
+
+
+def notice(message: str) -> str:
+    """A remark beside the run, as one workflow command on one line, without a newline."""
+    return f"::notice::{escape_data(message)}"
 
 
 def annotations(findings: Iterable[Finding], limit_per_level: int = 10) -> str:

@@ -28,9 +28,13 @@ def in_parallel(work: Callable[[list[str]], Part], names: list[str]) -> Part:
     size = -(-len(names) // processes)
     parts = [names[start : start + size] for start in range(0, len(names), size)]
     children = [_fork(work, part) for part in parts[1:]]
-    findings, agents = work(parts[0])
-    for part, (pid, pipe) in zip(parts[1:], children, strict=True):
-        more_findings, more_agents = _collect(pid, pipe) or work(part)
+    try:
+        findings, agents = work(parts[0])
+    finally:
+        # Whatever happens here, no child is left behind.
+        collected = [_collect(pid, pipe) for pid, pipe in children]
+    for part, result in zip(parts[1:], collected, strict=True):
+        more_findings, more_agents = result or work(part)
         findings += more_findings
         agents.update(more_agents)
     return findings, agents

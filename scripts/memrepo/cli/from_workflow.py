@@ -1,0 +1,45 @@
+"""The front door of the actions: any command of the command line, from a workflow's inputs.
+
+``python -m memrepo.cli.from_workflow``.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+from memrepo.cli.app import COMMANDS, main
+from memrepo.errors import MemrepoError, UsageError
+from memrepo.runner.inputs import CommandInputs, read_inputs
+from memrepo.runner.log import stopped
+
+
+def run() -> None:
+    """Run ``command`` with ``args``, split as a shell would and never given to one."""
+    try:
+        inputs = read_inputs(CommandInputs, os.environ)
+        arguments = [_command(inputs.command), *_split(inputs.args)]
+    except MemrepoError as error:
+        sys.exit(stopped(error))
+    if inputs.github_token:
+        os.environ["GITHUB_TOKEN"] = inputs.github_token
+    sys.argv = ["memrepo", *arguments]
+    main()
+
+
+def _command(name: str) -> str:
+    if name not in COMMANDS:
+        raise UsageError(f"command: {name[:40]!r} is none of {', '.join(COMMANDS)}")
+    return name
+
+
+def _split(args: str) -> list[str]:
+    try:
+        return shlex.split(args)
+    except ValueError as error:
+        raise UsageError(f"args: {error}", "quote as in a shell, and close every quote") from None
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,48 @@
+"""Runs the verb of an action; turns every failure into words, an annotation and a code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from memrepo.errors import MemrepoError, UsageError
+from memrepo.runner import inputs
+from memrepo.runner.log import stopped
+
+if TYPE_CHECKING:
+    from memrepo.runner.job import Job
+
+#: Every verb, and its inputs. Its module in this room has the verb's name.
+VERBS: Mapping[str, type[inputs.Common]] = {
+    "validate": inputs.ValidateInputs,
+    "review": inputs.ReviewInputs,
+    "comment": inputs.CommentInputs,
+    "propose": inputs.ProposeInputs,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run one verb with the inputs and the job that the environment holds; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        return _run(arguments, dict(os.environ))
+    except MemrepoError as error:
+        return stopped(error)
+
+
+def _run(arguments: list[str], environ: Mapping[str, str]) -> int:
+    from memrepo.runner.job import read_job
+
+    if len(arguments) != 1 or arguments[0] not in VERBS:
+        raise UsageError(f"one verb is needed: {', '.join(VERBS)}")
+    verb = arguments[0]
+    given = inputs.read_inputs(VERBS[verb], environ)
+    job: Job = read_job(environ)
+    module: Any = importlib.import_module(f"memrepo.runner.{verb}")
+    code: int = module.run(job, given)
+    sys.stdout.flush()
+    return code
