@@ -18,7 +18,7 @@ import msgspec
 from memrepo.protocol.canonical import canonical_bytes
 from memrepo.protocol.documents import AgentState, Kind, Metadata, Tool, Turn
 from memrepo.protocol.schema import Fault, schema_faults
-from memrepo.protocol.semver import parse_version
+from memrepo.protocol.semver import is_version
 from memrepo.protocol.strictjson import MAX_DEPTH, Document, Problem, read
 from memrepo.protocol.timestamps import (
     parse_timestamp,
@@ -233,12 +233,15 @@ def _metadata_faults(metadata: Metadata, agent_id: str, base: str = "") -> list[
         message = f'"agent_id" is {shown}, the agent here is {json.dumps(agent_id)}'
         code = "snapshot-mismatch" if base else "agent-id"
         faults.append(Fault(code, f"{base}/agent_id", message, "both must be the same"))
-    if parse_version(metadata.version) is None:
+    if not is_version(metadata.version):
         shown = json.dumps(metadata.version[:60])
         hint = "write MAJOR.MINOR.PATCH, like 1.4.0"
         message = f'"version" {shown} is no semantic version'
         faults.append(Fault("version", f"{base}/version", message, hint))
-    if parse_timestamp(metadata.last_updated, need_offset=False) is None:
+    if (
+        not plain_and_in_order([metadata.last_updated])
+        and parse_timestamp(metadata.last_updated, need_offset=False) is None
+    ):
         pointer = f"{base}/last_updated"
         faults.append(_timestamp_fault(metadata.last_updated, pointer, '"last_updated"'))
     return faults

@@ -39,11 +39,14 @@ class Version(msgspec.Struct, frozen=True):
         return (*self.core, not self.pre_release, identifiers)
 
 
+def is_version(text: str) -> bool:
+    """Whether ``text`` is a version, for when its parts are not wanted."""
+    return len(text) <= MAX_CHARS and _VERSION.fullmatch(text) is not None
+
+
 def parse_version(text: str) -> Version | None:
     """The version that ``text`` is, or None where it is none: no "v", no space, no leading 0."""
-    if len(text) > MAX_CHARS:
-        return None
-    match = _VERSION.fullmatch(text)
+    match = _VERSION.fullmatch(text) if len(text) <= MAX_CHARS else None
     if match is None:
         return None
     major, minor, patch, pre_release, build = match.groups()

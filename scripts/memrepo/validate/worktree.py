@@ -25,7 +25,7 @@ from memrepo.protocol.policyfile import parse_policy
 from memrepo.validate.parallel import in_parallel
 
 #: Larger files are read with more care.
-_QUICK = 1 << 16
+_QUICK = 1 << 15
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -43,42 +43,55 @@ def judge_state(look: Look) -> list[Finding]:
     """Everything under ``state/``, by as many processes as there are processors."""
     if not _is_folder(f"{look.root}/state"):
         return judge_tree(look, "state")
-    names = _names(f"{look.root}/state")
-    findings, agents = in_parallel(lambda part: _judge_agents_named(look, part), names)
+    with os.scandir(f"{look.root}/state") as entries:
+        folders = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    findings, agents = in_parallel(
+        lambda names: _judge_named(look, names, folders), sorted(folders)
+    )
     return findings + judge_agents(agents, look.policy)
 
 
-def _judge_agents_named(look: Look, names: list[str]) -> tuple[list[Finding], dict[str, set[str]]]:
+def _judge_named(
+    look: Look, names: list[str], folders: dict[str, bool]
+) -> tuple[list[Finding], dict[str, set[str]]]:
     """The findings about these names under ``state/``, and the agents among them."""
     findings: list[Finding] = []
     agents: dict[str, set[str]] = {}
+    policy, text = look.policy, look.text
     for name in names:
-        files = None if agent_id_problem(name) else _read_agent(f"{look.root}/state/{name}", look)
-        if files is None:
+        if not folders[name] or agent_id_problem(name):
             findings += judge_tree(look, f"state/{name}")
             continue
+        folder = f"{look.root}/state/{name}"
+        files = _listed(folder)
         if not files:
             # Git does not see an empty folder.
             continue
-        agents[name] = set(files)
-        for file, data in files.items():
+        agents[name] = files
+        for file in files:
             kind = KINDS.get(file)
             path = f"state/{name}/{file}"
+            data = _read_quickly(f"{folder}/{file}", look.modes) if kind else None
             if kind is None or data is None:
-                # Even an empty folder is wrong in the place of one of the three files.
-                findings += judge_tree(look, path) if kind is None else judge_path(look, path)
+                findings += judge_path(look, path) if kind else judge_tree(look, path)
                 continue
-            judged = judge_file(
-                kind, data, path=path, agent_id=name, policy=look.policy, text=look.text
-            )
+            judged = judge_file(kind, data, path=path, agent_id=name, policy=policy, text=text)
             if judged.findings:
                 findings += judged.findings
     return findings, agents
 
 
+def _listed(folder: str) -> set[str]:
+    """The names in a folder; what cannot be read has none, and is read again with words."""
+    try:
+        return set(os.listdir(folder))  # noqa: PTH208 (names alone, and quickly)
+    except FileNotFoundError:
+        return set()
+
+
 def _names(folder: str) -> list[str]:
     try:
-        return sorted(os.listdir(folder))  # noqa: PTH208 (names alone, and quickly)
+        return sorted(os.listdir(folder))  # noqa: PTH208
     except (FileNotFoundError, NotADirectoryError):
         return []
 
@@ -90,34 +103,15 @@ def _is_folder(path: str) -> bool:
         return False
 
 
-def _read_agent(path: str, look: Look) -> dict[str, bytes | None] | None:
-    """The files of one agent's folder by name, None for each that needs a closer look.
-
-    None where ``path`` is no folder, or cannot be read.
-    """
-    try:
-        folder = os.open(path, _FLAGS | os.O_DIRECTORY)
-    except OSError:
-        return None
-    try:
-        names = os.listdir(folder)  # noqa: PTH208
-        return {
-            name: _read_quickly(name, folder, look.modes) if name in KINDS else None
-            for name in sorted(names)
-        }
-    finally:
-        os.close(folder)
-
-
-def _read_quickly(name: str, folder: int, modes: bool) -> bytes | None:
+def _read_quickly(path: str, modes: bool) -> bytes | None:
     """A small plain file that is not executable; None for everything that needs a look."""
     try:
-        fd = os.open(name, _FLAGS, dir_fd=folder)
+        fd = os.open(path, _FLAGS)
     except OSError:
         return None
     try:
         mode = os.fstat(fd).st_mode
-        if not stat.S_ISREG(mode) or (modes and mode & 0o100):
+        if mode & 0o170100 != 0o100000 and not (not modes and mode & 0o170000 == 0o100000):
             return None
         data = os.read(fd, _QUICK)
         return data if len(data) < _QUICK else None
@@ -169,6 +163,5 @@ def _judge_blob(blob: Blob, path: str, place: Place, look: Look) -> list[Finding
             policy=look.policy,
             text=look.text,
         ).findings
-    if path == POLICY_PATH:
-        return parse_policy(blob.data)[1] + judge_plain(path, blob.data, look.policy)
-    return judge_plain(path, blob.data, look.policy) if look.text else []
+    found = parse_policy(blob.data)[1] if path == POLICY_PATH else []
+    return found + judge_plain(path, blob.data, look.policy) if look.text else found
