@@ -348,3 +348,22 @@ def test_patience_is_bounded_in_all() -> None:
     assert patience.wait(Failure(404, "Not Found"), 1, 0, 0) is None
     reset = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1000"}
     assert patience.wait(Failure(403, "API rate limit exceeded", reset), 1, 0, 980) == 21
+
+
+def test_single_sign_on_is_named(github: FakeGithub, connect: Connect) -> None:
+    headers = {"X-GitHub-SSO": "required; url=https://example.com/sso"}
+    github.faults.append(Fault("GET", "", status=403, message="Resource", headers=headers))
+    with pytest.raises(PermissionDenied, match="single sign-on") as caught:
+        connect().find_pull_requests()
+    assert "authorise it" in caught.value.hint
+
+
+def test_a_locked_conversation_is_no_lack_of_permission(
+    github: FakeGithub, connect: Connect
+) -> None:
+    number = github.add_pull("one")["number"]
+    message = "Unable to create comment because issue is locked."
+    github.faults.append(Fault("POST", "", status=403, message=message))
+    with pytest.raises(PermissionDenied, match="locked") as caught:
+        connect().create_comment(number, "One")
+    assert caught.value.hint.startswith("unlock")
