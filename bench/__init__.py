@@ -1,0 +1,1 @@
+"""What memrepo's speed is measured against. One module a question; ``bench/run`` runs all."""
