@@ -140,7 +140,14 @@ class MemoryRepo:
         refuse_if_dirty(self._repo, agent_id, self._repo.view(self._repo.tip()))
         text = message or f"revert to {shown.commit[:12]}"
         return self._write(
-            agent_id, judged, text, at, False, "origin", dry_run, reverts_to=shown.commit
+            agent_id,
+            judged,
+            text,
+            at,
+            False,
+            "origin",
+            dry_run,
+            trailers=(f"Reverts-To: {shown.commit}",),
         )
 
     def _write(
@@ -153,7 +160,7 @@ class MemoryRepo:
         remote: str,
         dry_run: bool,
         *,
-        reverts_to: str = "",
+        trailers: Sequence[str] = (),
     ) -> Committed:
         from memrepo.gitrepo.commit import commit
 
@@ -168,7 +175,7 @@ class MemoryRepo:
             message,
             when,
             layout=self.policy_on_tip(tip).history.layout,
-            reverts_to=reverts_to,
+            trailers=trailers,
             planned=plans.append,
         )
         if dry_run:

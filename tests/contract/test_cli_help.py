@@ -19,12 +19,26 @@ from memrepo.cli.app import COMMANDS, build
 
 MEMREPO = Path(sys.executable).with_name("memrepo")
 
-every_command = pytest.mark.parametrize("name", COMMANDS)
-
 
 def _command(name: str) -> Any:
-    group: Any = typer.main.get_command(build([name]))
-    return group.commands[name]
+    command: Any = typer.main.get_command(build(name.split()))
+    for word in name.split():
+        command = command.commands[word]
+    return command
+
+
+def _runnable() -> tuple[str, ...]:
+    """Every command that does something: for a group, such as ``pr``, those inside it."""
+    inside = {name: getattr(_command(name), "commands", {}) for name in COMMANDS}
+    return tuple(
+        one for name in COMMANDS for one in ([f"{name} {part}" for part in inside[name]] or [name])
+    )
+
+
+RUNNABLE = _runnable()
+GROUPS = tuple(name for name in COMMANDS if name not in RUNNABLE)
+
+every_command = pytest.mark.parametrize("name", RUNNABLE)
 
 
 def _options(name: str) -> set[str]:
@@ -38,13 +52,13 @@ def _options(name: str) -> set[str]:
 
 def _documented() -> dict[str, set[str]]:
     """The options in the tables of each command's section, over all pages."""
-    found: dict[str, set[str]] = {name: set() for name in COMMANDS}
+    found: dict[str, set[str]] = {name: set() for name in RUNNABLE}
     for page in PAGES:
         command = ""
         for line in page.read_text(encoding="utf-8").splitlines():
             if line.startswith("#"):
-                named = re.search(r"memrepo (\w+)", line)
-                command = named[1] if named and named[1] in COMMANDS else command
+                named = re.search(r"memrepo ([a-z ]+)(?:`|$)", line)
+                command = named[1] if named and named[1] in RUNNABLE else command
             elif command and re.match(r"\| `-", line):
                 cell = re.split(r"(?<!\\)\|", line)[1]
                 found[command].update(re.findall(r"--[a-z][a-z-]*", cell))
@@ -60,8 +74,9 @@ def test_every_option_is_documented_and_no_other(name: str) -> None:
 def test_the_help_has_an_example_that_parses(name: str) -> None:
     text = " ".join(_command(name).help.split())
     example = shlex.split(text.partition("Example: ")[2])
-    assert example[:2] == ["memrepo", name]
-    with _command(name).make_context(name, example[2:]) as context:
+    words = ["memrepo", *name.split()]
+    assert example[: len(words)] == words
+    with _command(name).make_context(name, example[len(words) :]) as context:
         assert context.params
 
 
@@ -73,26 +88,28 @@ def test_every_option_says_what_it_does(name: str) -> None:
 
 @every_command
 def test_help_is_the_same_when_only_this_command_is_built(name: str) -> None:
-    arguments = [name, "--help"]
+    arguments = [*name.split(), "--help"]
     alone, among_all = (
-        CliRunner().invoke(build(first), arguments, prog_name="memrepo") for first in ([name], [])
+        CliRunner().invoke(build(first), arguments, prog_name="memrepo")
+        for first in (arguments, [])
     )
     assert alone.exit_code == among_all.exit_code == 0
     assert alone.output == among_all.output
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS])
+@pytest.mark.parametrize("name", ["", *GROUPS, *RUNNABLE])
 def test_help_fits_a_terminal_of_80_columns_without_colour(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
-    arguments = [str(MEMREPO), *([name] if name else []), "--help"]
+    arguments = [str(MEMREPO), *name.split(), "--help"]
     done = subprocess.run(arguments, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-    wanted = COMMANDS if not name else _options(name)
+    listed = [one.removeprefix(f"{name} ") for one in RUNNABLE if one.startswith(f"{name} ")]
+    wanted = COMMANDS if not name else listed if name in GROUPS else _options(name)
     assert [word for word in wanted if not re.search(rf"(?<!\S){word}(?!\S)", done.stdout)] == []
 
 

@@ -226,3 +226,55 @@ def test_one_comment_however_often(work: GitRepo) -> None:
         operations = [publish(forge, 1, review).operation for _ in range(3)]
     assert operations == ["created", "unchanged", "unchanged"]
     assert len(forge.list_comments(1)) == 1
+
+
+def test_a_clean_worktree_takes_nothing_back(work: GitRepo) -> None:
+    work.write_agent("bot", turns=[*TURNS, MORE])
+    first = put_up(work)
+    work.git("restore", ".")
+    again = put_up(work)
+    assert (again.operation, again.number, again.commit) == ("none", 1, first.commit)
+    assert remote_of(work).head(BRANCH) == first.commit
+
+
+@pytest.mark.parametrize("with_memrepo", [False, True])
+def test_what_a_person_did_survives_every_later_run(
+    work: GitRepo, clone: Callable[..., GitRepo], with_memrepo: bool
+) -> None:
+    work.write_agent("bot", turns=[*TURNS, MORE])
+    put_up(work)
+    person = clone(remote_of(work), "person")
+    person.git("switch", "--quiet", BRANCH)
+    tool = {"name": "x", "description": "Say hello.", "parameters": {}}
+    person.write_agent("bot", turns=[*TURNS, MORE], tools=[tool])
+    if with_memrepo:
+        with MemoryRepo(person.path) as memory:
+            memory.commit("bot", "a tool")
+    else:
+        person.commit("a tool")
+    person.git("push", "--quiet", "origin", BRANCH)
+    theirs = remote_of(work).head(BRANCH)
+    # Only its text is new: it shows the person's tool.
+    assert [put_up(work).operation for _ in range(2)] == ["updated", "none"]
+    assert remote_of(work).head(BRANCH) == theirs
+    work.write_agent("bot", turns=[*TURNS, MORE, MORE | {"content": "And another"}])
+    assert put_up(work).operation == "updated"
+    last = put_up(work)
+    assert last.operation == "none"
+    remote = remote_of(work)
+    assert remote.read("state/bot/tools.json", last.commit) == person.read("state/bot/tools.json")
+    assert b"And another" in remote.read("state/bot/context.json", last.commit)
+    work.write_agent("bot", turns=[*TURNS, MORE], tools=[tool | {"name": "y"}])
+    with pytest.raises(NeedsPerson, match=r"tools\.json"):
+        put_up(work)
+
+
+def test_another_base_is_built_on(work: GitRepo) -> None:
+    work.git("switch", "--quiet", "--create", "feature")
+    work.write("notes.txt", "of the feature alone\n")
+    work.commit("notes")
+    work.write_agent("bot", turns=[*TURNS, MORE])
+    done = put_up(work, base="main")
+    changed = remote_of(work).git("diff", "--name-only", f"main..{done.commit}").splitlines()
+    assert "notes.txt" not in changed
+    assert "state/bot/context.json" in changed

@@ -5,25 +5,22 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 
 from memrepo.cli.app import COMMANDS, main
 from memrepo.errors import MemrepoError, UsageError
-from memrepo.runner.inputs import CommandInputs, read_inputs
 from memrepo.runner.log import stopped
+from memrepo.runner.run import front_door_inputs
 
 
 def run() -> None:
     """Run ``command`` with ``args``, split as a shell would and never given to one."""
     try:
-        inputs = read_inputs(CommandInputs, os.environ)
+        inputs = front_door_inputs()
         arguments = [_command(inputs.command), *_split(inputs.args)]
     except MemrepoError as error:
         sys.exit(stopped(error))
-    if inputs.github_token:
-        os.environ["GITHUB_TOKEN"] = inputs.github_token
     sys.argv = ["memrepo", *arguments]
     main()
 

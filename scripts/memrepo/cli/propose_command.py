@@ -16,10 +16,12 @@ def run(
     message: Annotated[str, typer.Option("--message", "-m", help="What changes, and why.")],
     repo_path: RepoPath = Path(),
     base: Annotated[
-        str | None, typer.Option(metavar="BRANCH", help="To go into (the branch checked out).")
+        str | None,
+        typer.Option("--base", metavar="NAME", help="To go into (the branch checked out)."),
     ] = None,
     branch: Annotated[
-        str | None, typer.Option(metavar="BRANCH", help="To put it on (memory/AGENT/...).")
+        str | None,
+        typer.Option("--branch", metavar="NAME", help="To put it on (memory/AGENT/...)."),
     ] = None,
     title: Annotated[str | None, typer.Option(help="The pull request's title.")] = None,
     body_file: Annotated[

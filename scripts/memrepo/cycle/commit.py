@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -117,7 +117,7 @@ def builder(
     when: datetime,
     *,
     layout: str,
-    reverts_to: str = "",
+    trailers: Sequence[str] = (),
     planned: Callable[[CyclePlan], None] | None = None,
 ) -> Callable[[TipView], CommitRequest | None]:
     """What to commit on a given tip; None when the tip holds this state already.
@@ -137,7 +137,7 @@ def builder(
             when,
             layout=layout,
             exists=tip.exists,
-            reverts_to=reverts_to,
+            trailers=trailers,
         )
         if planned:
             planned(plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -22,7 +22,7 @@ _MOST_SECONDS = 86_400
 # Git stores no time before 1970; after the last one there must be seconds left to look in.
 _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
 _OURS = re.compile(
-    r"^(?=[ \t]*(?:agent-id|snapshot|reverts-to)[ \t]*:)", re.IGNORECASE | re.MULTILINE
+    r"^(?=[ \t]*(?:agent-id|snapshot|reverts-to|proposed)[ \t]*:)", re.IGNORECASE | re.MULTILINE
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -92,7 +92,7 @@ def plan_cycle(
     *,
     layout: str,
     exists: Callable[[str], bool],
-    reverts_to: str = "",
+    trailers: Sequence[str] = (),
 ) -> CyclePlan:
     """The commit of one cycle.
 
@@ -112,10 +112,8 @@ def plan_cycle(
     snapshot = name.path(layout)
     changes = {state_path(agent_id, file): data for file, data in files.items()}
     changes[snapshot] = snapshot_bytes(*(canonical[file] for file in STATE_FILES))
-    trailers = [f"Agent-Id: {agent_id}", f"Snapshot: {snapshot}"]
-    if reverts_to:
-        trailers.append(f"Reverts-To: {reverts_to}")
-    return CyclePlan(agent_id, changes, commit_message(agent_id, message, trailers), snapshot)
+    lines = [f"Agent-Id: {agent_id}", f"Snapshot: {snapshot}", *trailers]
+    return CyclePlan(agent_id, changes, commit_message(agent_id, message, lines), snapshot)
 
 
 def commit_message(agent_id: str, message: str, trailers: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memrepo.proposals.waiting import Waiting
+from memrepo.report.phrases import count
 
 
 def waiting_line(row: Waiting) -> str:
@@ -11,7 +12,7 @@ def waiting_line(row: Waiting) -> str:
     state = row.problem or ", ".join(
         part
         for part in (
-            f"{row.verdict} ({row.errors} errors, {row.warnings} warnings)",
+            f"{row.verdict} ({count(row.errors, 'error')}, {count(row.warnings, 'warning')})",
             "stale" if row.stale else "",
             "" if row.applies else "no longer applies",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -13,6 +13,8 @@ from memrepo.protocol.documents import STATE_FILES
 from memrepo.protocol.layout import state_path
 
 PREFIX = "memory/"
+#: On the commits of a proposal: the blob ids of the three files as they were wanted.
+TRAILER = "Proposed"
 _BEGIN = "<!-- memrepo:diff -->"
 _END = "<!-- memrepo:end -->"
 _BLOCK = re.compile(rf"{re.escape(_BEGIN)}.*?{re.escape(_END)}", re.DOTALL)
@@ -34,14 +36,17 @@ def branch_name(agent_id: str, message: str, again: int = 1) -> str:
 
 
 class Three(msgspec.Struct, frozen=True):
-    """An agent's files by name: as last proposed, on the branch now, and as they are wanted."""
+    """An agent's files: the blob ids last proposed ("" where there was none), the bytes on
+    the branch now, and the bytes that are wanted; all by file name."""
 
-    proposed: Mapping[str, bytes | None]
+    proposed: Mapping[str, str]
     there: Mapping[str, bytes | None]
     wanted: Mapping[str, bytes]
 
 
-def joined(agent_id: str, three: Three, branch: str) -> dict[str, bytes]:
+def joined(
+    agent_id: str, three: Three, branch: str, blob_id: Callable[[bytes], str]
+) -> dict[str, bytes]:
     """The files that the branch should hold, with what a person changed on it kept.
 
     A file that only one side changed since the last proposal is that side's. Raises
@@ -51,9 +56,9 @@ def joined(agent_id: str, three: Three, branch: str) -> dict[str, bytes]:
     clashes = []
     for name in STATE_FILES:
         base, there, wanted = three.proposed.get(name), three.there.get(name), three.wanted[name]
-        if there is None or there in (base, wanted):
+        if there is None or there == wanted or blob_id(there) == base:
             result[name] = wanted
-        elif wanted == base:
+        elif blob_id(wanted) == base:
             result[name] = there
         else:
             clashes.append(state_path(agent_id, name))
@@ -63,6 +68,17 @@ def joined(agent_id: str, three: Three, branch: str) -> dict[str, bytes]:
             "take that change over (git fetch, then compare), or propose under another --branch",
         )
     return result
+
+
+def proposed_trailer(wanted: Mapping[str, bytes], blob_id: Callable[[bytes], str]) -> str:
+    """What a proposal's commit says of the files that were wanted, whatever it holds itself."""
+    return f"{TRAILER}: {' '.join(blob_id(wanted[name]) for name in STATE_FILES)}"
+
+
+def read_proposed(value: str) -> dict[str, str] | None:
+    """The blob ids of :func:`proposed_trailer`'s value by file name; None where it is none."""
+    ids = value.split()
+    return dict(zip(STATE_FILES, ids, strict=True)) if len(ids) == len(STATE_FILES) else None
 
 
 def body_text(before: str, words: str, report: str) -> str:

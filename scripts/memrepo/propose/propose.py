@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -14,9 +14,19 @@ from memrepo.errors import RemoteFailed, UsageError
 from memrepo.forge.forge import MOST_CHARACTERS, Forge, Label, PullRequest
 from memrepo.gate.policy import policy_at
 from memrepo.gitrepo.branches import Shelf, branch_checked_out, commit_onto, is_ancestor
-from memrepo.gitrepo.log import agent_log
+from memrepo.gitrepo.log import agent_log, trailer
+from memrepo.gitrepo.objects import object_id
+from memrepo.gitrepo.refs import branch_ref
 from memrepo.memory import MemoryRepo
-from memrepo.propose.plan import Three, body_text, branch_name, joined
+from memrepo.propose.plan import (
+    TRAILER,
+    Three,
+    body_text,
+    branch_name,
+    joined,
+    proposed_trailer,
+    read_proposed,
+)
 from memrepo.protocol.documents import STATE_FILES
 from memrepo.protocol.layout import state_path
 from memrepo.report.markdown import review_markdown
@@ -75,16 +85,16 @@ def propose(
             "HEAD is detached, so the branch to propose for is not known",
             "name it with --base, or check a branch out",
         )
-    start = git.tip()
-    if start is None:
-        raise UsageError("this repository has no commit yet", "commit first: memrepo commit")
-    wanted = judge(agent_id, read_state(git, agent_id), policy_at(git, start)).files
     shelf = Shelf(git, remote)
+    start = _start(repo, shelf, base)
+    wanted = judge(agent_id, read_state(git, agent_id), policy_at(git, start)).files
     for _ in range(_TRIES):
         name, pull, tip = _place(forge, shelf, agent_id, message, base, branch, start)
         commit = _commit(repo, agent_id, message, wanted, name, tip, start)
-        if commit is None and (tip is None or is_ancestor(git, tip, start)):
-            return Proposed("none", 0, "", name, start, ("the agent is as it was committed",))
+        if commit is None and (pull is None or not _differs(repo, agent_id, wanted, start)):
+            number, url = (pull.number, pull.url) if pull else (0, "")
+            note = f"{agent_id} is as {base} has it: there is nothing to propose"
+            return Proposed("none", number, url, name, tip or start, (note,))
         if dry_run:
             operation = _would(pull, commit)
             return Proposed(operation, pull.number if pull else 0, "", name, commit or tip or start)
@@ -94,11 +104,28 @@ def propose(
         raise RemoteFailed(
             f"the branch {name} moved under each of {_TRIES} tries", "run it again in a while"
         )
+    line = message.strip().partition("\n")[0]
     return _pull_request(
-        repo, forge, pull, name, base, commit or tip or start, bool(commit), title or
-        f"{agent_id}: {message.strip().partition(chr(10))[0]}"[:256],
-        body if body is not None else message, labels, reviewers, draft,
+        repo, forge, pull, name, base, start, commit or tip or start, bool(commit),
+        title or f"{agent_id}: {line}"[:256], body if body is not None else message,
+        labels, reviewers, draft,
     )  # fmt: skip
+
+
+def _start(repo: MemoryRepo, shelf: Shelf, base: str) -> str:
+    """The commit that a new proposal builds on: where the base is."""
+    git = repo.repository
+    here = branch_checked_out(git)
+    start = git.tip() if here in (base, None) else shelf.tip(base) or git.tip(branch_ref(base))
+    if start is None:
+        raise UsageError(
+            f"there is no commit on {base} yet", "commit first, or name another --base"
+        )
+    return start
+
+
+def _differs(repo: MemoryRepo, agent_id: str, wanted: dict[str, bytes], commit: str) -> bool:
+    return _files(repo, agent_id, commit) != wanted
 
 
 def _would(pull: PullRequest | None, commit: str | None) -> Literal["created", "updated", "none"]:
@@ -147,20 +174,49 @@ def _commit(
     tip: str | None,
     start: str,
 ) -> str | None:
-    """The commit that brings the branch to what is wanted; None where it is there."""
+    """The commit that brings the branch to what is wanted; None where there is none to make.
+
+    A worktree that holds nothing new never takes back what was proposed.
+    """
     git = repo.repository
+    if not _differs(repo, agent_id, wanted, start):
+        return None
+
+    def blob_id(data: bytes) -> str:
+        return object_id(git.object_format, "blob", data).hex()
+
     parent = start
     files = wanted
     if tip is not None and not is_ancestor(git, tip, start):
         parent = tip
-        proposed = next((e.commit for e in agent_log(git, agent_id, rev=tip, limit=1)), None)
-        three = Three(_files(repo, agent_id, proposed), _files(repo, agent_id, tip), wanted)
-        files = joined(agent_id, three, branch)
+        proposed = _proposed(repo, agent_id, tip, start, blob_id)
+        three = Three(proposed, _files(repo, agent_id, tip), wanted)
+        files = joined(agent_id, three, branch, blob_id)
     policy = policy_at(git, start)
     judged = judge(agent_id, files, policy)
-    when = datetime.now(UTC)
-    build = builder(agent_id, judged, message, when, layout=policy.history.layout)
+    build = builder(
+        agent_id,
+        judged,
+        message,
+        datetime.now(UTC),
+        layout=policy.history.layout,
+        trailers=(proposed_trailer(wanted, blob_id),),
+    )
     return commit_onto(git, parent, build)
+
+
+def _proposed(
+    repo: MemoryRepo, agent_id: str, tip: str, start: str, blob_id: Callable[[bytes], str]
+) -> dict[str, str]:
+    """The blob ids last proposed on a branch; those where it left the base, before the first."""
+    git = repo.repository
+    for entry in agent_log(git, agent_id, rev=tip):
+        ids = read_proposed(trailer(f"{entry.subject}\n\n{entry.body}", TRAILER))
+        if ids is not None:
+            return ids
+    left = git.merge_base(start, tip)
+    files = _files(repo, agent_id, left) if left else {}
+    return {name: blob_id(data) if data is not None else "" for name, data in files.items()}
 
 
 def _files(repo: MemoryRepo, agent_id: str, commit: str | None) -> dict[str, bytes | None]:
@@ -176,6 +232,7 @@ def _pull_request(
     pull: PullRequest | None,
     branch: str,
     base: str,
+    start: str,
     commit: str,
     pushed: bool,
     title: str,
@@ -184,7 +241,6 @@ def _pull_request(
     reviewers: Sequence[str],
     draft: bool,
 ) -> Proposed:
-    start = repo.repository.tip() or commit
     report = review_markdown(
         repo.review(start, commit, names=(base, branch)), limit=MOST_CHARACTERS - _ROOM_FOR_WORDS
     )

@@ -38,11 +38,16 @@ def test_a_branch_is_named_after_what_it_does(message: str, name: str) -> None:
     assert branch_name("bot", message, 2) == f"{name}-2"
 
 
+def blob_id(data: bytes) -> str:
+    return data.hex()
+
+
 def three(proposed: str, there: str, wanted: str) -> Three:
-    names = STATE_FILES
-    values = [dict(zip(names, (c.encode() for c in side), strict=True)) for side in
-              (proposed, there, wanted)]  # fmt: skip
-    return Three(*values)
+    ids = dict(zip(STATE_FILES, (blob_id(c.encode()) for c in proposed), strict=True))
+    on_branch, now = (
+        dict(zip(STATE_FILES, (c.encode() for c in side), strict=True)) for side in (there, wanted)
+    )
+    return Three(ids, on_branch, now)
 
 
 @pytest.mark.parametrize(
@@ -55,13 +60,13 @@ def three(proposed: str, there: str, wanted: str) -> Three:
     ],
 )
 def test_both_sides_survive(proposed: str, there: str, wanted: str, result: str) -> None:
-    files = joined("bot", three(proposed, there, wanted), "memory/bot/x")
+    files = joined("bot", three(proposed, there, wanted), "memory/bot/x", blob_id)
     assert b"".join(files.values()).decode() == result
 
 
 def test_one_file_changed_two_ways_is_for_a_person() -> None:
     with pytest.raises(NeedsPerson, match=r"state/bot/context\.json"):
-        joined("bot", three("aaa", "baa", "caa"), "memory/bot/x")
+        joined("bot", three("aaa", "baa", "caa"), "memory/bot/x", blob_id)
 
 
 @given(st.text(), st.text(), st.text(), st.text())
