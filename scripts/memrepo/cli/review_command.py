@@ -66,9 +66,9 @@ def run(
 
         print(printable(json_text(review_as_json(review))), end="")
     elif github:
-        from memrepo.runner import annotations
+        from memrepo.runner.run import show_review
 
-        print(annotations(review.findings), end="")
+        show_review(review)
     else:
         _say(review, whole=not (markdown or html or json or sarif))
     for written in (markdown, html, json, sarif):

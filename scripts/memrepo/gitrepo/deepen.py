@@ -44,6 +44,20 @@ def bring_change(repo: Repository, remote: str | None, base: str, head: str) -> 
     repo.is_shallow = False
 
 
+def bring_history_of(repo: Repository, remote: str | None, branches: str) -> None:
+    """Make a shallow clone whole, if ``remote`` has a branch of the pattern ``branches``.
+
+    Only then is there anything that the clone's own commits have to be compared with.
+    """
+    here = repo.tip()
+    if not repo.is_shallow or remote is None or here is None:
+        return
+    args = ["ls-remote", "--", remote, f"refs/heads/{branches}"]
+    if run_git(args, cwd=repo.path, timeout=_TIMEOUT).out.strip():
+        _fetch(repo, remote, [here], ["--unshallow"])
+        repo.is_shallow = False
+
+
 def commit_named(repo: Repository, remote: str | None, name: str) -> str:
     """The commit id that ``name`` stands for: an id, a revision, or a branch of ``remote``.
 

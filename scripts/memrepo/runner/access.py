@@ -66,7 +66,7 @@ def git_may_use(job: Job, repo: Repository, token: str) -> Iterator[None]:
     added: dict[str, str] = {}
     address = parse_remote(url)
     is_ours = address is not None and url.startswith("http") and is_on(address, job.server_url)
-    if token and is_ours and not _has_credentials(config):
+    if token and is_ours and not _has_credentials(config, job.server_url):
         count = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
         login = base64.b64encode(f"x-access-token:{token}".encode()).decode()
         added = {
@@ -86,8 +86,10 @@ def git_may_use(job: Job, repo: Repository, token: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _has_credentials(config: Mapping[str, list[str]]) -> bool:
-    return any(
-        (key.startswith("http.") and key.endswith(".extraheader")) or key.startswith("credential.")
-        for key in config
-    )
+def _has_credentials(config: Mapping[str, list[str]], server_url: str) -> bool:
+    """Whether Git was told how to sign in to just this server.
+
+    A helper for all servers is no sign: some machines come with one that knows nothing.
+    """
+    ours = (f"http.{server_url}", f"credential.{server_url}")
+    return any(key.startswith(ours) and key.endswith((".extraheader", ".helper")) for key in config)

@@ -31,7 +31,6 @@ class Change(msgspec.Struct, frozen=True):
     base_name: str
     head_name: str
     number: int = 0
-    from_fork: bool = False
     is_memory: bool = True
 
 
@@ -40,7 +39,6 @@ def change_of(job: Job, base: str, head: str, number: int = 0) -> Asked | None:
     return asked_change(
         job.event,
         job.payload,
-        repository=job.repository,
         base=base,
         head=head,
         number=number,
@@ -78,7 +76,7 @@ def brought(repo: Repository, asked: Asked) -> Change:
         base, base_name = _default(repo, remote, asked, head), asked.default_branch
     if not base:
         bring_change(repo, remote, head, head)
-        return Change("", head, "", asked.head_name, asked.number, asked.from_fork)
+        return Change("", head, "", asked.head_name, asked.number)
     paths = [change.path for change in change_between(repo, base, head).changed()]
     return Change(
         base,
@@ -86,7 +84,6 @@ def brought(repo: Repository, asked: Asked) -> Change:
         base_name,
         asked.head_name,
         asked.number,
-        asked.from_fork,
         touches_memory(paths),
     )
 

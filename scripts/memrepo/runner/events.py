@@ -19,7 +19,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     ``base`` and ``head`` are commit ids, or revisions as a person wrote them; ``base`` is ""
     where there is nothing to compare with, and then ``default_branch`` may stand in for it.
-    ``number`` is the pull request, 0 for none; ``from_fork`` whether its head is elsewhere.
+    ``number`` is the pull request, 0 for none.
     """
 
     base: str
@@ -27,7 +27,6 @@ class Asked(msgspec.Struct, frozen=True):
     base_name: str
     head_name: str
     number: int = 0
-    from_fork: bool = False
     default_branch: str = ""
 
 
@@ -35,7 +34,6 @@ def asked_change(
     event: str,
     payload: Mapping[str, Any],
     *,
-    repository: str,
     base: str = "",
     head: str = "",
     number: int = 0,
@@ -50,13 +48,13 @@ def asked_change(
             "pull_request_target runs on what a stranger wrote, with a token that may write",
             "use pull_request, and for forks the second workflow, memory-review-comment.yml",
         )
-    found = _of_event(event, payload, repository)
+    found = _of_event(event, payload)
     if base or head:
         if not base:
             raise UsageError("head is given, and base is not", _NAME_BOTH)
         given = head or (found.head if found else "HEAD")
         pull = number or (found.number if found else 0)
-        return Asked(base, given, base, given, pull, bool(found and found.from_fork))
+        return Asked(base, given, base, given, pull)
     if found is None:
         if event == "push" and payload.get("deleted") is True:
             return None
@@ -64,9 +62,9 @@ def asked_change(
     return msgspec.structs.replace(found, number=number) if number else found
 
 
-def _of_event(event: str, payload: Mapping[str, Any], repository: str) -> Asked | None:
+def _of_event(event: str, payload: Mapping[str, Any]) -> Asked | None:
     if event.startswith("pull_request"):
-        return _of_pull_request(payload, repository)
+        return _of_pull_request(payload)
     if event == "merge_group":
         group = _part(payload, "merge_group")
         return Asked(
@@ -88,21 +86,18 @@ def _of_event(event: str, payload: Mapping[str, Any], repository: str) -> Asked 
     return None
 
 
-def _of_pull_request(payload: Mapping[str, Any], repository: str) -> Asked:
+def _of_pull_request(payload: Mapping[str, Any]) -> Asked:
     pull = _part(payload, "pull_request")
     base, head = _part(pull, "base"), _part(pull, "head")
     number = pull.get("number")
     if not isinstance(number, int) or isinstance(number, bool):
         raise BadInput("the event's payload has no number of a pull request")
-    # A head whose repository is gone has none.
-    home = (head.get("repo") or {}).get("full_name", "")
     return Asked(
         _commit(base, "sha"),
         _commit(head, "sha"),
         str(base.get("ref", "")),
         str(head.get("ref", "")),
         number,
-        home.casefold() != repository.casefold(),
     )
 
 

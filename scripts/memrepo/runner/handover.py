@@ -11,7 +11,7 @@ import io
 import json
 import stat
 import zipfile
-from pathlib import Path
+import zlib
 from typing import Any
 
 import msgspec
@@ -25,10 +25,14 @@ PULL_REQUEST = "pull-request.json"
 #: For people, who find them in the artifact too. Never read by the second half.
 FOR_PEOPLE = ("review.md", "review.html", "memory.sarif")
 
-#: A review of a thousand agents has some 3 MiB; compressed, a tenth of that.
-MOST_PACKED_BYTES = 8 * 1024 * 1024
-MOST_BYTES = 32 * 1024 * 1024
+#: A thousand agents with ten new turns each make some 8 MiB of JSON, and as much of each page.
+MOST_PACKED_BYTES = 32 * 1024 * 1024
+MOST_BYTES = 64 * 1024 * 1024
+_PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _HINT = "the artifact is not what memory-review.yml uploads; look at its run, and who changed it"
+
+# What zipfile raises for a file that is none, is damaged, or is packed in an unknown way.
+_BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError)
 
 
 class Handover(msgspec.Struct, frozen=True):
@@ -44,17 +48,19 @@ class _PullRequest(msgspec.Struct, forbid_unknown_fields=True):
     head_sha: str
 
 
-def write_handover(folder: Path, handover: Handover) -> None:
-    """Write the two files that :func:`read_handover` looks for."""
+def handover_texts(handover: Handover) -> dict[str, str]:
+    """The two files that :func:`read_handover` looks for, by name."""
     said = {"number": handover.number, "head_sha": handover.head_sha}
-    for name, value in ((REVIEW, review_as_json(handover.review)), (PULL_REQUEST, said)):
-        (folder / name).write_text(json_text(value), encoding="utf-8", newline="\n")
+    return {
+        REVIEW: json_text(review_as_json(handover.review)),
+        PULL_REQUEST: json_text(said),
+    }
 
 
 def read_handover(packed: bytes, *, head_sha: str) -> Handover:
     """The review in an artifact (the bytes of a zip file), for exactly the commit ``head_sha``.
 
-    Raises BadInput for anything else than :func:`write_handover` makes: another file, a link,
+    Raises BadInput for anything else than :func:`handover_texts` makes: another file, a link,
     a folder, an entry twice, too many bytes, a field too many, another commit.
     """
     try:
@@ -62,7 +68,7 @@ def read_handover(packed: bytes, *, head_sha: str) -> Handover:
             entries = _checked(archive)
             said = _json(archive, entries[PULL_REQUEST])
             review = _json(archive, entries[REVIEW])
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+    except _BROKEN as error:
         kind = type(error).__name__
         raise BadInput(f"the artifact is no plain zip file ({kind})", _HINT) from None
     try:
@@ -81,19 +87,15 @@ def read_handover(packed: bytes, *, head_sha: str) -> Handover:
 
 def _checked(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     found: dict[str, zipfile.ZipInfo] = {}
-    total = 0
     for entry in archive.infolist():
         mode = entry.external_attr >> 16
         if entry.filename not in (REVIEW, PULL_REQUEST, *FOR_PEOPLE) or entry.filename in found:
             raise BadInput("the artifact holds a file that does not belong there", _HINT)
         if entry.is_dir() or (stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
             raise BadInput("the artifact holds something that is no plain file", _HINT)
-        if entry.flag_bits & 1:
-            raise BadInput("the artifact holds a file that is encrypted", _HINT)
-        total += entry.file_size
+        if entry.flag_bits & 1 or entry.compress_type not in _PACKED_AS:
+            raise BadInput("the artifact holds a file that is not packed as usual", _HINT)
         found[entry.filename] = entry
-    if total > MOST_BYTES:
-        raise BadInput(f"the artifact holds {total:,} bytes; {MOST_BYTES:,} is the most", _HINT)
     missing = [name for name in (REVIEW, PULL_REQUEST) if name not in found]
     if missing:
         raise BadInput(f"the artifact has no {' and no '.join(missing)}", _HINT)
@@ -101,6 +103,12 @@ def _checked(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def _json(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
+    if entry.file_size > MOST_BYTES:
+        raise BadInput(
+            f"{entry.filename} in the artifact has {entry.file_size:,} bytes;"
+            f" {MOST_BYTES:,} is the most",
+            _HINT,
+        )
     with archive.open(entry) as file:
         # The size in the entry is only a claim.
         data = file.read(MOST_BYTES + 1)

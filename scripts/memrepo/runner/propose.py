@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memrepo.gitrepo.deepen import bring_history_of
+from memrepo.propose.plan import PREFIX
 from memrepo.propose.propose import propose
 from memrepo.runner.access import open_workflow_forge, remote_of
 from memrepo.runner.change import opened
@@ -14,6 +16,8 @@ from memrepo.runner.outputs import set_outputs
 def run(job: Job, inputs: ProposeInputs) -> int:
     """Propose, and say where. Nothing new is exit 0, with the operation "none"."""
     with opened(job, inputs) as repo:
+        remote = remote_of(repo.repository)
+        bring_history_of(repo.repository, remote, inputs.branch or f"{PREFIX}{inputs.agent_id}/*")
         forge = open_workflow_forge(job, inputs.github_token)
         try:
             done = propose(
@@ -21,7 +25,7 @@ def run(job: Job, inputs: ProposeInputs) -> int:
                 forge,
                 inputs.agent_id,
                 inputs.message,
-                remote=remote_of(repo.repository),
+                remote=remote,
                 base=inputs.base or None,
                 branch=inputs.branch or None,
                 title=inputs.title or None,

@@ -9,12 +9,18 @@ from pathlib import Path
 from memrepo.protocol.catalogue import CATALOGUE
 from memrepo.protocol.findings import Finding
 from memrepo.report.html import review_html
-from memrepo.report.jsonform import json_text, review_as_json
+from memrepo.report.jsonform import json_text
 from memrepo.report.markdown import review_markdown
 from memrepo.report.phrases import headline, severities_phrase
 from memrepo.report.sarif import findings_sarif
 from memrepo.report.verdict import Review, Verdict
-from memrepo.runner.handover import FOR_PEOPLE, REVIEW, Handover, write_handover
+from memrepo.runner.handover import (
+    FOR_PEOPLE,
+    PULL_REQUEST,
+    REVIEW,
+    Handover,
+    handover_texts,
+)
 from memrepo.runner.job import Job
 from memrepo.runner.log import annotate, say, say_findings
 from memrepo.runner.outputs import add_summary, set_outputs
@@ -32,12 +38,12 @@ def write_reports(job: Job, review: Review, number: int) -> Path:
         markdown: review_markdown(review),
         html: review_html(review),
         sarif: json_text(findings_sarif(review.findings, catalogue=CATALOGUE)),
-        REVIEW: json_text(review_as_json(review)),
+        **handover_texts(Handover(number, review.head, review)),
     }
+    if not number:
+        del texts[PULL_REQUEST]
     for name, text in texts.items():
         (folder / name).write_text(text, "utf-8", errors="replace", newline="\n")
-    if number:
-        write_handover(folder, Handover(number, review.head, review))
     return folder
 
 

@@ -13,6 +13,7 @@ from memrepo.runner import inputs
 from memrepo.runner.log import stopped
 
 if TYPE_CHECKING:
+    from memrepo.report.verdict import Review
     from memrepo.runner.job import Job
 
 #: Every verb, and its inputs. Its module in this room has the verb's name.
@@ -46,3 +47,19 @@ def _run(arguments: list[str], environ: Mapping[str, str]) -> int:
     code: int = module.run(job, given)
     sys.stdout.flush()
     return code
+
+
+def front_door_inputs() -> inputs.CommandInputs:
+    """The inputs of ``action.yml``; its token becomes the one that the command line looks for."""
+    given = inputs.read_inputs(inputs.CommandInputs, os.environ)
+    if given.github_token:
+        os.environ["GITHUB_TOKEN"] = given.github_token
+    return given
+
+
+def show_review(review: Review) -> None:
+    """A review beside the run that this is part of: its summary, annotations, a line."""
+    from memrepo.runner.job import read_job
+    from memrepo.runner.reports import show
+
+    show(read_job(os.environ), review)
