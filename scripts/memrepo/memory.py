@@ -7,19 +7,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from memrepo.cycle.commit import Judged, builder, judge, policy_on, read_state
-from memrepo.cycle.plan import CyclePlan, check_agent_id, check_message, state_files
-from memrepo.errors import NotAMemoryRepo, UsageError
+from memrepo.cycle.commit import (
+    Judged,
+    builder,
+    judge,
+    judge_message,
+    policy_on,
+    read_state,
+    refuse_push_in_vain,
+)
+from memrepo.cycle.given import Committed, State, aware, given
+from memrepo.cycle.plan import CyclePlan, check_agent_id, check_message
+from memrepo.errors import GateRefused, NotAMemoryRepo
+from memrepo.gate.policy import policy_of_worktree
 from memrepo.gitrepo.repository import Repository, TipView
-from memrepo.protocol.documents import AgentState
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.policy import POLICY_PATH, Policy
 
@@ -30,26 +37,6 @@ if TYPE_CHECKING:
     from memrepo.history.cycles import Cycle
     from memrepo.history.show import Shown
     from memrepo.report.verdict import Review
-
-#: An agent's state as a caller may give it: values, or the bytes of the three files by name.
-State = AgentState | Mapping[str, bytes]
-
-
-class Committed(msgspec.Struct, frozen=True):
-    """What a commit or a revert did.
-
-    ``commit`` is the id of the commit that holds the state; ``changed`` is false where
-    it was there already (``snapshot`` and ``paths`` are then empty). ``findings`` are
-    warnings and notes; ``notes`` what else the person should hear, one line each.
-    """
-
-    commit: str
-    snapshot: str = ""
-    changed: bool = True
-    pushed: bool = False
-    paths: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class MemoryRepo:
@@ -111,9 +98,17 @@ class MemoryRepo:
         """
         check_agent_id(agent_id)
         check_message(message)
-        files = _given(state) if state is not None else read_state(self._repo, agent_id)
-        tip = self._repo.view(self._repo.tip())
-        judged = judge(agent_id, files, self.policy_on_tip(tip))
+        files = given(state) if state is not None else read_state(self._repo, agent_id)
+        policy = self.policy_on_tip(self._repo.view(self._repo.tip()))
+        judge_message(message, policy)
+        try:
+            judged = judge(agent_id, files, policy)
+        except GateRefused as refused:
+            if not self._repo.bare and policy_of_worktree(self._repo.path) != policy:
+                refused.hint = (
+                    "the policy of the last commit judged: commit your change of it first"
+                )
+            raise
         return self._write(agent_id, judged, message, at, push, remote, dry_run)
 
     def revert(
@@ -165,8 +160,8 @@ class MemoryRepo:
         from memrepo.gitrepo.commit import commit
 
         if push and not dry_run:
-            self._refuse_push_in_vain(remote)
-        when = at or datetime.now(UTC)
+            refuse_push_in_vain(self._repo, remote)
+        when = aware(at, "at") or datetime.now(UTC)
         plans: list[CyclePlan] = []
         tip = self._repo.view(self._repo.tip())
         build = builder(
@@ -181,7 +176,12 @@ class MemoryRepo:
         if dry_run:
             request = build(tip)
             paths = tuple(request.changes) if request else ()
-            return Committed(tip.commit or "", changed=bool(request), paths=paths)
+            return Committed(
+                tip.commit or "",
+                changed=bool(request),
+                paths=paths,
+                findings=tuple(judged.findings),
+            )
         done = commit(self._repo, build, when=int(when.timestamp()) if at else None)
         pushed = push and self._push(remote)
         findings = tuple(judged.findings)
@@ -190,6 +190,8 @@ class MemoryRepo:
         if done is None:
             held = self._holding(agent_id)
             return Committed(held, "", False, pushed, (), findings, notes)
+        if self._repo.head_ref() is None:
+            notes = (*notes, "HEAD is detached: git switch -c NAME keeps this commit on a branch")
         plan = plans[-1]
         # A push that lost a race has rebuilt the commit on the new tip.
         written = done if self._repo.tip() == done else self._holding(agent_id)
@@ -201,17 +203,6 @@ class MemoryRepo:
 
         entries = agent_log(self._repo, agent_id, limit=1)
         return entries[0].commit if entries else self._repo.tip() or ""
-
-    def _refuse_push_in_vain(self, remote: str) -> None:
-        """Raise before anything is committed where no push could ever follow."""
-        from memrepo.gitrepo.remote import find_remote
-
-        find_remote(self._repo, remote)
-        if self._repo.head_ref() is None:
-            raise UsageError(
-                "HEAD is detached, so there is no branch to push",
-                "check out a branch with git switch, or commit without --push",
-            )
 
     def _push(self, remote: str) -> bool:
         from memrepo.gitrepo.sync import push_head
@@ -245,6 +236,8 @@ class MemoryRepo:
         from memrepo.history.cycles import list_cycles
 
         check_agent_id(agent_id)
+        aware(since, "since")
+        aware(until, "until")
         return list_cycles(self._repo, agent_id, rev=rev, limit=limit, since=since, until=until)
 
     def show(self, agent_id: str, rev: str = "HEAD") -> Shown:
@@ -268,7 +261,7 @@ class MemoryRepo:
 
         Without ``head``, from ``base`` (``HEAD``) to the files of the worktree.
         """
-        from memrepo.gate.compare import compare
+        from memrepo.gate.compare import agents_after, compare
         from memrepo.gate.sides import Commits, Worktree
 
         if agent_id is not None:
@@ -279,6 +272,10 @@ class MemoryRepo:
         else:
             sides = Worktree(self._repo, start, self._root())
         policy = self.policy_on_tip(self._repo.view(start))
+        if agent_id is not None and agent_id not in sides.agents_before() | agents_after(sides):
+            from memrepo.history.known import no_agent
+
+            raise no_agent(self._repo, agent_id, base or "HEAD")
         return compare(sides, policy, agent_id=agent_id)
 
     def review(
@@ -294,7 +291,7 @@ class MemoryRepo:
 
     def validate(
         self,
-        paths: Sequence[str | Path] = (),
+        paths: str | Path | Sequence[str | Path] = (),
         *,
         base: str | None = None,
         head: str = "HEAD",
@@ -313,6 +310,8 @@ class MemoryRepo:
             return validate.validate_change(self._repo, base, head)
         if staged:
             return validate.validate_staged(self._repo, index_file)
+        if isinstance(paths, str | Path):
+            paths = [paths]
         if paths:
             return validate.validate_paths(self._repo, [Path(p) for p in paths], text=text)
         return validate.validate_all(self._repo, text=text)
@@ -340,11 +339,8 @@ class Bulk:
         check_agent_id(agent_id)
         tip = self._batch.view()
         policy = self._owner.policy_on_tip(tip)
-        judged = judge(agent_id, _given(state), policy)
-        when = at or datetime.now(UTC)
+        judge_message(message, policy)
+        judged = judge(agent_id, given(state), policy)
+        when = aware(at, "at") or datetime.now(UTC)
         build = builder(agent_id, judged, message, when, layout=policy.history.layout)
         self._batch.commit(build, when=int(when.timestamp()))
-
-
-def _given(state: State) -> Mapping[str, bytes]:
-    return state_files(state) if isinstance(state, AgentState) else state

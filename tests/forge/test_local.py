@@ -210,7 +210,17 @@ def test_two_of_one_number_are_a_question_for_a_person(root: Path, forge: LocalF
 def test_a_folder_without_its_file(root: Path, forge: LocalForge) -> None:
     (root / "pulls/0004").mkdir(parents=True)
     with pytest.raises(BadInput, match=r"0004 has no pull\.yml"):
-        forge.find_pull_requests()
+        forge.get_pull_request(4)
+
+
+def test_one_that_is_broken_holds_up_no_other(root: Path) -> None:
+    told: list[str] = []
+    forge = LocalForge(root, login="memrepo", tell=told.append)
+    number = opened(forge)
+    (root / "pulls/0007").mkdir()
+    (root / "pulls/0007/pull.yml").write_text("foo: [\n")
+    assert [pull.number for pull in forge.find_pull_requests()] == [number]
+    assert "0007" in told[0]
 
 
 LINKS = ["", "pulls", "pulls/0001", "pulls/0001/comments", "pulls/0001/comments/0001-anna.md"]

@@ -206,7 +206,7 @@ def test_show(rev: str, repo: GitRepo) -> None:
     }
     assert ran.json == {"commit": repo.head() if rev == "HEAD" else oldest["commit"]} | wanted
     text = memrepo(repo, "show", "--agent-id", "a.b", "--commit", names.get(rev, rev)).out
-    assert f"context ({number + 1} turns)" in text
+    assert f"context ({number + 1} turn" in text
 
 
 def test_show_is_json_even_where_the_memory_is_not(memory_repo: MakeRepo) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,7 @@ from memrepo.setup.apply import SUBJECT, apply_init
 from memrepo.setup.facts import gather
 from memrepo.setup.init import InitResult, init
 from memrepo.setup.plan import plan_init, targets
-from memrepo.setup.workflow import WORKFLOW_PATH, parse_uses, workflow_text
+from memrepo.setup.workflow import WORKFLOW_PATHS, parse_uses, workflow_text
 from repositories import GitRepo, new_repo
 
 WRITTEN = {
@@ -35,6 +37,7 @@ WRITTEN = {
     "history/.gitkeep",
     "state/.gitkeep",
 }
+ROOT = Path(__file__).parents[2]
 PINNED = "example-org/memrepo@" + "1" * 40
 
 
@@ -443,7 +446,7 @@ def test_a_repository_of_its_own_inside_another_is_fine(tmp_path: Path) -> None:
     "path",
     [
         *("state", "history", ".gitattributes", ".gitignore", ".memrepo", ".memrepo/policy.yml"),
-        *("state/.gitkeep", ".github", ".github/workflows", WORKFLOW_PATH),
+        *("state/.gitkeep", ".github", ".github/workflows", *WORKFLOW_PATHS),
     ],
 )
 @pytest.mark.parametrize("target", ["missing", "file", "folder"])
@@ -544,25 +547,41 @@ def test_impossible_folder_names_are_refused(tmp_path: Path, name: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# --- the starter workflow
+# --- the starter workflows
 
 
-def test_workflow_is_written_and_follows_its_source_until_it_is_edited(tmp_path: Path) -> None:
+def test_workflows_are_written_and_follow_their_source(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "memory")
     run(repo.path)
     result = run(repo.path, "example-org/memrepo@v1.0.0")
-    assert actions(result)[WORKFLOW_PATH] == "created"
-    assert any("can be moved" in note for note in result.notes)
+    assert [actions(result)[path] for path in WORKFLOW_PATHS] == ["created", "created"]
+    assert sum("can be moved" in note for note in result.notes) == 1
     result = run(repo.path, PINNED)
-    assert actions(result)[WORKFLOW_PATH] == "updated"
+    assert [actions(result)[path] for path in WORKFLOW_PATHS] == ["updated", "updated"]
     assert not any("can be moved" in note for note in result.notes)
-    target = repo.path / WORKFLOW_PATH
-    edited = target.read_text().replace("timeout-minutes: 10", "timeout-minutes: 20")
-    target.write_text(edited)
+    for path in WORKFLOW_PATHS:
+        assert (repo.path / path).read_text() == workflow_text(path, parse_uses(PINNED))
+
+
+@pytest.mark.parametrize("path", WORKFLOW_PATHS)
+@pytest.mark.parametrize("what", ["edited", "a person's own", "copied by hand"])
+def test_a_workflow_that_is_a_persons_own_stays(tmp_path: Path, path: str, what: str) -> None:
+    repo = GitRepo(tmp_path / "memory")
+    run(repo.path, PINNED)
+    target = repo.path / path
+    ours = {
+        "edited": target.read_text().replace("timeout-minutes: 10", "timeout-minutes: 20"),
+        "a person's own": "name: mine\n",
+        "copied by hand": (ROOT / "workflows" / target.name).read_text(),
+    }[what]
+    target.write_text(ours)
     result = run(repo.path, "example-org/memrepo@v2.0.0")
-    assert actions(result)[WORKFLOW_PATH] == "kept"
-    assert any("was edited" in note for note in result.notes)
-    assert target.read_text() == edited
+    other = next(one for one in WORKFLOW_PATHS if one != path)
+    assert (actions(result)[path], actions(result)[other]) == ("kept", "updated")
+    assert [note for note in result.notes if "not as init writes it" in note] == [
+        f"{path} is not as init writes it, so it stays as it is"
+    ]
+    assert target.read_text() == ours
 
 
 def test_workflows_and_uses_go_together(tmp_path: Path) -> None:
@@ -579,11 +598,12 @@ def test_workflows_and_uses_go_together(tmp_path: Path) -> None:
 )
 def test_sources_that_are_taken(text: str) -> None:
     assert str(parse_uses(text)) == text
-    job = yaml.safe_load(workflow_text(parse_uses(text)))["jobs"]["validate"]
-    source = f"memrepo @ git+https://github.com/{text}"
-    assert [s["env"]["MEMREPO_SOURCE"] for s in job["steps"] if "pip" in s.get("run", "")] == [
-        source
-    ]
+    repository, _, ref = text.rpartition("@")
+    used = []
+    for path in WORKFLOW_PATHS:
+        (job,) = yaml.safe_load(workflow_text(path, parse_uses(text)))["jobs"].values()
+        used += [step["uses"] for step in job["steps"] if "/actions/" in step["uses"]]
+    assert used == [f"{repository}/actions/{name}@{ref}" for name in ("review", "comment")]
 
 
 @pytest.mark.parametrize(
@@ -603,17 +623,38 @@ def test_sources_that_are_refused(tmp_path: Path, text: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_workflow_has_the_least_rights_and_no_template_in_a_shell_line() -> None:
-    flow = yaml.safe_load(workflow_text(parse_uses(PINNED)))
-    job = flow["jobs"]["validate"]
-    assert flow["permissions"] == {}
-    assert job["permissions"] == {"contents": "read"}
-    assert set(flow[True]) == {"pull_request", "push"}  # YAML 1.1 reads `on` as true
-    checkout = job["steps"][0]
-    assert re.fullmatch(r"actions/checkout@[0-9a-f]{40}", checkout["uses"])
-    assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
-    for step in job["steps"]:
-        assert "${{" not in step.get("run", "")
+@pytest.mark.parametrize("path", WORKFLOW_PATHS)
+def test_workflows_are_the_starters_with_their_source_put_in(path: str) -> None:
+    starter = (ROOT / "workflows" / path.rpartition("/")[2]).read_text().splitlines()
+    written = workflow_text(path, parse_uses(PINNED)).splitlines()
+    gone = [line for line in starter if line not in written]
+    come = [line for line in written if line not in starter]
+    assert "# Written by `memrepo init`; yours to edit." in come
+    assert [line.startswith("#") for line in gone] == [True, True, False]
+    assert [line.startswith("#") for line in come] == [True, False]
+    assert not any("OWNER" in line or "Copy" in line for line in written)
+
+
+def test_an_installed_package_writes_the_same(tmp_path: Path) -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    wheel, sdist = build["targets"]["wheel"], build["targets"]["sdist"]
+    assert {*wheel["packages"], *wheel["force-include"]} <= {*sdist["include"]}
+    for package in wheel["packages"]:
+        installed = tmp_path / Path(package).name
+        shutil.copytree(ROOT / package, installed, ignore=shutil.ignore_patterns("__pycache__"))
+    print_all = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from memrepo.setup.workflow import *\n"
+        f"print(*(workflow_text(p, parse_uses({PINNED!r})) for p in WORKFLOW_PATHS), sep='')"
+    )
+    command = [sys.executable, "-I", "-c", print_all]
+    without = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "came without the starter workflow" in without.stderr
+    for source, target in wheel["force-include"].items():
+        shutil.copytree(ROOT / source, tmp_path / target)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    here = "".join(workflow_text(path, parse_uses(PINNED)) for path in WORKFLOW_PATHS)
+    assert done.stdout == here + "\n"
 
 
 @pytest.mark.parametrize(
@@ -624,32 +665,11 @@ def test_workflow_has_the_least_rights_and_no_template_in_a_shell_line() -> None
         ("check-jsonschema", ["--builtin-schema", "custom.github-workflows-require-timeout"]),
     ],
 )
-def test_workflow_passes_the_checkers(tmp_path: Path, tool: str, arguments: list[str]) -> None:
-    file = tmp_path / "memory-validate.yml"
-    file.write_text(workflow_text(parse_uses(PINNED)))
+def test_workflows_pass_the_checkers(tmp_path: Path, tool: str, arguments: list[str]) -> None:
+    run(tmp_path / "memory", PINNED)
+    files = [tmp_path / "memory" / path for path in WORKFLOW_PATHS]
     program = Path(sys.executable).parent / tool
-    done = subprocess.run([program, *arguments, file], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("base", ["known", "unknown", "0" * 40])
-def test_shell_of_the_workflow_compares_where_it_can(tmp_path: Path, base: str) -> None:
-    repo = new_repo(tmp_path / "memory")
-    known = repo.commit("first")
-    head = repo.commit("second")
-    fake = tmp_path / "runner" / "memrepo" / "bin" / "memrepo"
-    fake.parent.mkdir(parents=True)
-    fake.write_text('#!/bin/sh\nprintf "%s\\n" "$*"\n')
-    fake.chmod(0o755)
-    steps = yaml.safe_load(workflow_text(parse_uses(PINNED)))["jobs"]["validate"]["steps"]
-    given = {"known": known, "unknown": "1" * 40}.get(base, base)
     done = subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", steps[-1]["run"]],
-        cwd=repo.path,
-        env={**os.environ, "RUNNER_TEMP": str(tmp_path / "runner"), "BASE": given, "HEAD": head},
-        capture_output=True,
-        text=True,
-        check=True,
+        [program, *arguments, *files], capture_output=True, text=True, check=False
     )
-    compared = f"validate --base {known} --head {head} --format github\n"
-    assert done.stdout == (compared if base == "known" else "validate --all --format github\n")
+    assert done.returncode == 0, done.stdout + done.stderr

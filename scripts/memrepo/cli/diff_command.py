@@ -34,4 +34,4 @@ def run(
     if json:
         print_json(diff_as_json(compared.diff))
     else:
-        say(diff_text(compared.diff, colour=wants_colour(sys.stdout)))
+        say(diff_text(compared.diff, colour=wants_colour(sys.stdout)), end="")

@@ -8,9 +8,13 @@ from typing import Annotated
 import typer
 
 from memrepo.cli.options import DryRun, Json, log, print_json, say
+from memrepo.errors import UsageError
 
 
 def run(
+    path: Annotated[
+        Path | None, typer.Argument(help="Where the repository goes, as --repo-path says it.")
+    ] = None,
     repo_path: Annotated[
         Path, typer.Option("--repo-path", help="Where the repository goes.")
     ] = Path(),
@@ -29,7 +33,9 @@ def run(
     """
     from memrepo.setup.init import init
 
-    result = init(repo_path, workflows=workflows, uses=uses, dry_run=dry_run)
+    if path is not None and repo_path != Path():
+        raise UsageError("the place is named twice", "leave --repo-path out")
+    result = init(path or repo_path, workflows=workflows, uses=uses, dry_run=dry_run)
     if json:
         print_json(
             {

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TextIO
 
 import typer
 
-from memrepo.errors import UsageError
+from memrepo.errors import PermissionDenied, UsageError
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.timestamps import parse_timestamp
 
@@ -135,8 +135,13 @@ def write_beside(path: Path, text: str) -> None:
         except BaseException:
             Path(name).unlink()
             raise
+    except PermissionError:
+        raise PermissionDenied(
+            f"no permission to write {path}", "name a file in a folder that is yours to write"
+        ) from None
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+        why = "it is a folder" if path.is_dir() else error.strerror
+        raise UsageError(f"cannot write {path}: {why}", "name another file") from None
 
 
 def read_text(path: Path) -> str:

@@ -80,5 +80,8 @@ def run(
         )
     else:
         print(f"operation: {'would be ' if dry_run else ''}{done.operation}")
+        print(f"branch: {done.branch}")
         if done.url:
-            print(f"#{done.number} {done.url}")
+            print(f"pull request: #{done.number} {done.url}")
+        if done.operation != "none" and not dry_run:
+            log(f"your changes are still here too; git restore state/{agent_id} puts them away")

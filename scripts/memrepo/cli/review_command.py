@@ -65,6 +65,9 @@ def run(
         from memrepo.report.jsonform import json_text, review_as_json
 
         print(printable(json_text(review_as_json(review))), end="")
+    elif review.base == review.head and not github:
+        log(f"{head} holds nothing that {base} does not; memrepo diff shows what is not committed")
+        _say(review, whole=False)
     elif github:
         from memrepo.runner.run import show_review
 

@@ -9,17 +9,19 @@ from datetime import datetime
 import msgspec
 
 from memrepo.cycle.plan import CyclePlan, judge_state_files, plan_cycle
-from memrepo.errors import BadInput, GateRefused, NotAMemoryRepo, UsageError
-from memrepo.gate.files import too_large
+from memrepo.errors import BadInput, GateRefused, NotAMemoryRepo, RemoteFailed, UsageError
+from memrepo.gate.files import make, too_large
 from memrepo.gate.layout import Entry, judge_agents, judge_entry
 from memrepo.gate.sides import mode_on_disk, read_plain
 from memrepo.gitrepo.commit import CommitRequest
+from memrepo.gitrepo.remote import find_remote
 from memrepo.gitrepo.repository import Repository, TipView
 from memrepo.protocol.documents import STATE_FILES
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.layout import place_of, state_path, state_paths
 from memrepo.protocol.policy import POLICY_PATH, Policy
 from memrepo.protocol.policyfile import parse_policy
+from memrepo.rules.text import scan_plain
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -108,6 +110,34 @@ def _refuse_collision(agent_id: str, tip: TipView) -> None:
         found = judge_agents({i: set(STATE_FILES) for i in ids}, Policy(), only=[agent_id])
         if found:
             raise _refused(agent_id, found)
+
+
+def judge_message(message: str, policy: Policy) -> None:
+    """Raise :class:`GateRefused` for a commit message that holds a secret: it is kept for ever.
+
+    Its words are not memory, so no other rule applies.
+    """
+    found: list[Finding] = []
+    for hit in scan_plain(message, policy, path=""):
+        if hit.code == "secret":
+            found += make(policy, hit.code, "the message", hit.message, hit.hint)
+    if any(finding.severity == "error" for finding in found):
+        raise GateRefused(
+            "the message holds a secret; nothing was committed", "say it without", found
+        )
+
+
+def refuse_push_in_vain(repo: Repository, remote: str) -> None:
+    """Raise before anything is committed where no push could ever follow."""
+    try:
+        find_remote(repo, remote)
+    except RemoteFailed as failed:
+        raise RemoteFailed(f"{failed.message}; nothing was committed", failed.hint) from None
+    if repo.head_ref() is None:
+        raise UsageError(
+            "HEAD is detached, so there is no branch to push",
+            "check out a branch with git switch, or commit without --push",
+        )
 
 
 def builder(

@@ -39,7 +39,7 @@ def open_forge(
         root = Path(choice.path) if choice.path else beside
         if root is None:
             raise UsageError("the local forge has no folder", "write --forge local:PATH")
-        return LocalForge(root, login=login or "memrepo", tip=tip)
+        return LocalForge(root, login=login or "memrepo", tip=tip, tell=tell)
 
     from .github import GitHubForge
 

@@ -11,6 +11,7 @@ from memrepo.protocol.layout import state_path
 from memrepo.protocol.policy import POLICY_PATH, Policy
 from memrepo.rules.capability import capabilities
 from memrepo.rules.commits import skip_marker
+from memrepo.rules.text import scan_plain
 from memrepo.semdiff.change import AgentDiff, Diff, ToolChange, ToolRename
 
 
@@ -197,6 +198,10 @@ def judge_repository(
         hint = f"bring it back: git checkout <base> -- {json.dumps(path)}"
         found += make(policy, "snapshot-changed", path, message, hint)
     for commit, text in messages:
+        for hit in scan_plain(text, policy, path=""):
+            if hit.code == "secret":
+                message = f"in the text of commit {commit[:10]}: {hit.message}"
+                found += make(policy, hit.code, "", message, hit.hint)
         marker = skip_marker(text)
         if marker:
             message = f"the text of commit {commit[:10]} holds {_shown(marker)}, which skips checks"

@@ -44,6 +44,11 @@ class Compared(msgspec.Struct, frozen=True):
     findings: list[Finding]
 
 
+def agents_after(sides: Sides) -> set[str]:
+    """The agents that there are after the change."""
+    return set(agents_of(sides.paths_after()))
+
+
 def compare(sides: Sides, policy: Policy, *, agent_id: str | None = None) -> Compared:
     """Diff and judge a change by ``policy`` (the one of its base).
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from memrepo.errors import UnknownRevision
 from memrepo.gitrepo.log import LogEntry, log_paths
 from memrepo.gitrepo.repository import Repository
+from memrepo.history.known import no_agent
 from memrepo.protocol.check import decode
 from memrepo.protocol.documents import Kind, Tool, Turn
 from memrepo.protocol.layout import state_path
@@ -40,7 +40,7 @@ def blame(repo: Repository, agent_id: str, *, rev: str = "HEAD") -> list[Origin]
 
     An item belongs to the oldest commit of the unbroken run of versions, back from
     ``rev``, that hold it. Of equal turns the earlier ones are the older.
-    Raises :class:`UnknownRevision` when the agent is not there at ``rev``.
+    Raises :class:`memrepo.errors.UnknownRevision` when the agent is not there at ``rev``.
     """
     commit = repo.resolve(rev)
     origins: list[Origin] = []
@@ -52,10 +52,7 @@ def blame(repo: Repository, agent_id: str, *, rev: str = "HEAD") -> list[Origin]
             found = True
             origins += _blame_file(repo, entries, path, kind)  # type: ignore[arg-type]
     if not found:
-        raise UnknownRevision(
-            f"there is no agent {agent_id} at {rev}",
-            f"memrepo history --agent-id {agent_id} shows its cycles",
-        )
+        raise no_agent(repo, agent_id, rev)
     return origins
 
 

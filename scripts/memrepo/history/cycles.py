@@ -12,6 +12,7 @@ from memrepo.gitrepo.objects import Found
 from memrepo.gitrepo.repository import Repository
 from memrepo.protocol.documents import Metadata
 from memrepo.protocol.layout import place_of
+from memrepo.report.phrases import count
 
 
 class _Counted(msgspec.Struct):
@@ -106,10 +107,10 @@ def message_of(agent_id: str, entry: LogEntry) -> str:
 
 def cycle_line(cycle: Cycle) -> str:
     """One line of ``history`` for a terminal (untrusted text not yet made safe)."""
-    turns = "?" if cycle.context_turns is None else str(cycle.context_turns)
-    tools = "?" if cycle.tools is None else str(cycle.tools)
+    turns = "? turns" if cycle.context_turns is None else count(cycle.context_turns, "turn")
+    tools = "? tools" if cycle.tools is None else count(cycle.tools, "tool")
     version = cycle.version or "?"
     return (
         f"{cycle.timestamp}  {cycle.commit[:12]}  {version:<8} "
-        f"{turns:>3} turns {tools:>3} tools  {cycle.message}"
+        f"{turns:>9} {tools:>8}  {cycle.message}"
     )

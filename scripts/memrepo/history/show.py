@@ -11,12 +11,14 @@ from memrepo.errors import UnknownRevision
 from memrepo.gitrepo.log import agent_log
 from memrepo.gitrepo.repository import Repository
 from memrepo.history.cycles import brought
+from memrepo.history.known import no_agent
 from memrepo.protocol.canonical import split_snapshot
 from memrepo.protocol.check import decode
 from memrepo.protocol.documents import STATE_FILES, Metadata, Tool, Turn
 from memrepo.protocol.layout import place_of, state_path
 from memrepo.protocol.names import parse_snapshot_name
 from memrepo.report.escape import for_terminal
+from memrepo.report.phrases import count
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -44,10 +46,7 @@ def files_at(repo: Repository, agent_id: str, rev: str) -> Shown:
         if blob is not None and blob.kind == "blob" and blob.data is not None
     }
     if not files:
-        raise UnknownRevision(
-            f"there is no agent {agent_id} at {rev}",
-            f"memrepo history --agent-id {agent_id} lists the commits that have it",
-        )
+        raise no_agent(repo, agent_id, rev)
     return Shown(commit, files)
 
 
@@ -105,7 +104,7 @@ def as_text(shown: Shown) -> str:
         lines += ["", f"tools ({len(tools)})"]
         lines += [f"  {t.name}: {t.description}" for t in tools if isinstance(t, Tool)]
     if isinstance(context, list):
-        lines += ["", f"context ({len(context)} turns)"]
+        lines += ["", f"context ({count(len(context), 'turn')})"]
         lines += [f"  {t.timestamp} {t.role}: {t.content}" for t in context if isinstance(t, Turn)]
     for name, value in values.items():
         if value is None:

@@ -88,6 +88,8 @@ def _look(
         if base is None or head is None:
             gone = pull.base_ref if base is None else pull.head_ref
             return msgspec.structs.replace(row, problem=f"there is no branch {gone}")
+        if is_ancestor(repo.repository, head, base):
+            return msgspec.structs.replace(row, problem="merged already: it can be closed")
         review = repo.review(base, head, names=(pull.base_ref, pull.head_ref))
         if not _touches_memory(review) and not pull.head_ref.startswith("memory/"):
             return None

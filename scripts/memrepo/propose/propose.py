@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from memrepo.cycle.commit import builder, judge, read_state
+from memrepo.cycle.commit import builder, judge, judge_message, read_state
 from memrepo.cycle.plan import check_agent_id, check_message
 from memrepo.errors import RemoteFailed, UsageError
 from memrepo.forge.forge import MOST_CHARACTERS, Forge, Label, PullRequest
@@ -78,6 +78,7 @@ def propose(
     """
     check_agent_id(agent_id)
     check_message(message)
+    judge_message("\n".join(filter(None, (message, title, body))), repo.policy())
     git = repo.repository
     base = base or branch_checked_out(git)
     if base is None:

@@ -182,7 +182,7 @@ def conflict_in_plain(text: str) -> Problem | None:
 
 def _carriage_return(text: str) -> Problem:
     message = f"{text.count(chr(13))} carriage returns; lines end in LF alone"
-    hint = 'run "memrepo doctor --fix", or convert the file (dos2unix)'
+    hint = "write LF alone; dos2unix converts a file, memrepo doctor finds what adds CR"
     return Problem("line-endings", message, text.index("\r"), "", hint)
 
 

@@ -177,7 +177,7 @@ class _Reader:
             raise self.stop(f'{what} where "," or "{close}" should be', at, pointer)
         after = self.space(at + 1)
         if self.text[after : after + 1] == close:
-            raise self.stop(f'a comma before "{close}"', at, pointer)
+            raise self.stop(f'a comma before "{close}"; take it out', at, pointer)
         return after, False
 
     def string(self, at: int, pointer: str) -> tuple[str, int]:

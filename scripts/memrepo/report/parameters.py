@@ -118,7 +118,18 @@ def parameters_of(parameters: dict[str, Any]) -> list[Parameter]:
         return [_parameter(name, schema, name in required) for name, schema in properties.items()]
     if parameters.get("type") == "object":
         return []
-    return [_parameter(name, schema, None) for name, schema in parameters.items()]
+    # In the short map every parameter is needed that does not say otherwise.
+    return [
+        _parameter(name, schema, not _says_optional(schema)) for name, schema in parameters.items()
+    ]
+
+
+def _says_optional(schema: Any) -> bool:
+    if isinstance(schema, dict):
+        return (
+            bool(schema.get("optional")) or schema.get("required") is False or "default" in schema
+        )
+    return isinstance(schema, str) and (schema.rstrip().endswith("?") or "optional" in schema)
 
 
 def rest_of(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -45,10 +45,10 @@ def init(path: Path, *, workflows: bool, uses: str | None, dry_run: bool) -> Ini
     """
     if workflows and uses is None:
         raise UsageError(
-            "--workflows needs --uses", "say where the workflow gets memrepo: OWNER/REPO@REF"
+            "--workflows needs --uses", "say where the workflows get memrepo: OWNER/REPO@REF"
         )
     if uses is not None and not workflows:
-        raise UsageError("--uses is for the workflow", "add --workflows, or leave --uses out")
+        raise UsageError("--uses is for the workflows", "add --workflows, or leave --uses out")
     source = parse_uses(uses) if uses is not None else None
     plan = plan_init(gather(path, targets(workflows=workflows)), source)
     commit, notes = ("", []) if dry_run else apply_init(plan)

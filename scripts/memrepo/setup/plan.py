@@ -19,7 +19,7 @@ from memrepo.protocol.defaults import (
 )
 from memrepo.protocol.policy import POLICY_PATH
 from memrepo.setup.facts import Entry, Facts
-from memrepo.setup.workflow import WORKFLOW_PATH, Source, workflow_text, written_by_init
+from memrepo.setup.workflow import WORKFLOW_PATHS, Source, workflow_text, written_by_init
 
 Action = Literal["created", "updated", "kept"]
 
@@ -64,13 +64,13 @@ def targets(*, workflows: bool) -> tuple[str, ...]:
     """Every path that ``init`` may write, with ``/`` and from the repository's root."""
     wanted = (".gitattributes", ".gitignore", "README.md", POLICY_PATH)
     keeps = ("state/.gitkeep", "history/.gitkeep")
-    return (*keeps, *wanted, WORKFLOW_PATH) if workflows else (*keeps, *wanted)
+    return (*keeps, *wanted, *WORKFLOW_PATHS) if workflows else (*keeps, *wanted)
 
 
 def plan_init(facts: Facts, source: Source | None) -> InitPlan:
     """Decide what to write so that ``facts`` becomes a memory repository.
 
-    ``source`` asks for the starter workflow. Raises UsageError where a symlink or
+    ``source`` asks for the starter workflows. Raises UsageError where a symlink or
     something else stands in the way, BadInput where a marked block has lost a mark.
     """
     for path, entry in facts.entries.items():
@@ -89,7 +89,7 @@ def plan_init(facts: Facts, source: Source | None) -> InitPlan:
     if source is not None:
         planner.folder(".github", keep=False)
         planner.folder(".github/workflows", keep=False)
-        planner.workflow(source)
+        planner.workflows(source)
     config = {k: v for k, v in DRIVER_CONFIG.items() if k not in facts.config}
     action: Action = "created" if not facts.config else "updated" if config else "kept"
     planner.changes.append(Change(CONFIG_PATH, action))
@@ -188,16 +188,19 @@ class _Planner:
         if any(line.strip() and not line.startswith(b"#") for line in below):
             self.notes.append(f"lines below memrepo's block in {path} win over it; see them")
 
-    def workflow(self, source: Source) -> None:
-        entry = self.entry(WORKFLOW_PATH)
-        data = workflow_text(source).encode()
-        if entry.kind == "absent" or entry.data == data or written_by_init(entry.data):
-            self.write(WORKFLOW_PATH, data)
-            if not source.is_pinned:
-                self.notes.append(
-                    f"{source.ref} can be moved by whoever owns {source.owner}/{source.repo}; "
-                    "a full commit id after the @ cannot"
-                )
-        else:
-            self.changes.append(Change(WORKFLOW_PATH, "kept"))
-            self.notes.append(f"{WORKFLOW_PATH} was edited, so it stays as it is")
+    def workflows(self, source: Source) -> None:
+        following = False
+        for path in WORKFLOW_PATHS:
+            entry = self.entry(path)
+            data = workflow_text(path, source).encode()
+            if entry.kind == "absent" or entry.data == data or written_by_init(path, entry.data):
+                self.write(path, data)
+                following = True
+            else:
+                self.changes.append(Change(path, "kept"))
+                self.notes.append(f"{path} is not as init writes it, so it stays as it is")
+        if following and not source.is_pinned:
+            self.notes.append(
+                f"{source.ref} can be moved by whoever owns {source.owner}/{source.repo}; "
+                "a full commit id after the @ cannot"
+            )

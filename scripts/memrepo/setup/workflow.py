@@ -1,20 +1,35 @@
-"""The starter workflow that checks every change to a memory repository on GitHub."""
+"""The two starter workflows that review every change to a memory repository on GitHub.
+
+They lie in ``workflows/`` at the root of a checkout; an installed package has a copy beside
+this module.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 
 import msgspec
 
 from memrepo.errors import UsageError
 
-WORKFLOW_PATH = ".github/workflows/memory-validate.yml"
+_FOLDER = ".github/workflows"
+#: Where ``init`` writes them: the half that judges, and the half that may comment.
+WORKFLOW_PATHS = (f"{_FOLDER}/memory-review.yml", f"{_FOLDER}/memory-review-comment.yml")
 
 _OWNER = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?"
 _REPO = r"[A-Za-z0-9._-]{1,100}"
 _REF = r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}"
 _USES = re.compile(f"({_OWNER})/({_REPO})@({_REF})")
-_SOURCE = re.compile(rf"git\+https://github\.com/({_OWNER}/{_REPO}@{_REF})\n")
+_USED = re.compile(rf"uses: ({_OWNER}/{_REPO})/actions/[a-z]+@({_REF})\n")
+# What a starter leaves to whoever copies it by hand, and what `init` puts there.
+_PLACEHOLDER = re.compile(r"OWNER/memrepo/(actions/[a-z]+)@0{40} # v[0-9.]+\n")
+_BY_HAND = """\
+# Copy both to .github/workflows/, and put in the repository you get memrepo from and the full id
+# of a commit there that you trust. `memrepo init --workflows` does that for you.
+"""
+_BY_INIT = "# Written by `memrepo init`; yours to edit.\n"
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -53,68 +68,35 @@ def parse_uses(text: str) -> Source:
     )
 
 
-def workflow_text(source: Source) -> str:
-    """The workflow as YAML. Values reach the shell through ``env`` only."""
-    return f"""\
-# Judges every change to the agents' memory. Written by `memrepo init`; yours to edit.
-name: Memory
+def workflow_text(path: str, source: Source) -> str:
+    """The workflow of WORKFLOW_PATHS as YAML, with memrepo's actions from ``source``.
 
-on:
-  pull_request:
-  push:
-    branches: ["**"]
-
-permissions: {{}}
-
-# A newer push to a pull request replaces its older run; no other run is ever dropped.
-concurrency:
-  group: memory-validate-${{{{ github.event.pull_request.number || github.sha }}}}
-  cancel-in-progress: true
-
-jobs:
-  validate:
-    name: Validate memory
-    runs-on: ubuntu-latest
-    timeout-minutes: 10
-    permissions:
-      contents: read # to fetch the commits that are judged
-    steps:
-      - name: Fetch every commit
-        uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
-        with:
-          fetch-depth: 0
-          persist-credentials: false
-
-      # A private environment: the runner's own Python stays as it is.
-      - name: Install memrepo
-        env:
-          MEMREPO_SOURCE: memrepo @ git+https://github.com/{source}
-        run: |
-          python3 -m venv "$RUNNER_TEMP/memrepo"
-          "$RUNNER_TEMP/memrepo/bin/python" -m pip install --quiet "$MEMREPO_SOURCE"
-
-      - name: Validate
-        env:
-          BASE: ${{{{ github.event.pull_request.base.sha || github.event.before }}}}
-          HEAD: ${{{{ github.event.pull_request.head.sha || github.sha }}}}
-        run: |
-          memrepo="$RUNNER_TEMP/memrepo/bin/memrepo"
-          if git cat-file -e "$BASE^{{commit}}" 2>/dev/null; then
-            "$memrepo" validate --base "$BASE" --head "$HEAD" --format github
-          else
-            # A new branch, or one that was rewritten: there is nothing to compare with.
-            "$memrepo" validate --all --format github
-          fi
-"""
+    Raises UsageError where this copy of memrepo came without the starters.
+    """
+    text = _starter(path.rpartition("/")[2]).replace(_BY_HAND, _BY_INIT)
+    return _PLACEHOLDER.sub(rf"{source.owner}/{source.repo}/\1@{source.ref}\n", text)
 
 
-def written_by_init(data: bytes) -> bool:
-    """Whether ``data`` is a starter workflow that nobody edited, for whatever source."""
+def written_by_init(path: str, data: bytes) -> bool:
+    """Whether ``data`` is what ``init`` writes to ``path``, for whatever source."""
     text = data.decode("utf-8", "replace")
-    found = _SOURCE.search(text)
-    if not found:
+    used = _USED.search(text)
+    if not used:
         return False
     try:
-        return workflow_text(parse_uses(found[1])) == text
+        return workflow_text(path, parse_uses(f"{used[1]}@{used[2]}")) == text
     except UsageError:
         return False
+
+
+@cache
+def _starter(name: str) -> str:
+    installed = Path(__file__).parent / "workflows"
+    folder = installed if installed.is_dir() else Path(__file__).parents[3] / "workflows"
+    try:
+        return (folder / name).read_text(encoding="utf-8")
+    except OSError:
+        raise UsageError(
+            f"this copy of memrepo came without the starter workflow {name}",
+            "run init from a checkout or an installed package, or copy the file from workflows/",
+        ) from None

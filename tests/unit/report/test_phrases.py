@@ -68,7 +68,7 @@ def test_parameter_label(pointer: str, label: str) -> None:
 @pytest.mark.parametrize(
     ("parameters", "rows"),
     [
-        ({"query": "string"}, [Parameter("query", "string", None, "")]),
+        ({"query": "string"}, [Parameter("query", "string", True, "")]),
         (
             {
                 "type": "object",
@@ -88,12 +88,14 @@ def test_parameter_label(pointer: str, label: str) -> None:
             ],
         ),
         ({"type": "object"}, []),
-        ({"type": "string"}, [Parameter("type", "string", None, "")]),
-        ({"properties": "string"}, [Parameter("properties", "string", None, "")]),
+        ({"type": "string"}, [Parameter("type", "string", True, "")]),
+        ({"properties": "string"}, [Parameter("properties", "string", True, "")]),
         (
             {"type": "object", "properties": {"a": {}}, "required": "a"},
             [Parameter("a", "any", False, "")],
         ),
+        ({"a": "string?"}, [Parameter("a", "string?", False, "")]),
+        ({"a": {"type": "string", "default": ""}}, [Parameter("a", "string", False, "")]),
         ({}, []),
     ],
 )

@@ -88,7 +88,7 @@ def test_diff_in_a_log() -> None:
   0 → 1 tool: 1 added
     + think(thought)
         Think aloud.
-          thought: string
+          thought: string, required
 
 + 2 snapshots added
 ! snapshot changed history/20250301-120000-support-eu.json

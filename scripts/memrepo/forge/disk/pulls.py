@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from memrepo.errors import BadInput
 from memrepo.forge.failure import plain
 from memrepo.forge.forge import (
     Outcome,
@@ -31,12 +32,19 @@ class PullRequests(Store):
         self, head_ref: str | None = None, base_ref: str | None = None, state: Wanted = "open"
     ) -> list[PullRequest]:
         """All pull requests from ``head_ref`` into ``base_ref``, the newest first."""
-        return [
-            pull
-            for number, path in sorted(self._paths().items(), reverse=True)
-            if (pull := self._load(number, path)).state == state or state == "all"
-            if head_ref in (None, pull.head_ref) and base_ref in (None, pull.base_ref)
-        ]
+        found = []
+        for number, path in sorted(self._paths().items(), reverse=True):
+            try:
+                pull = self._load(number, path)
+            except BadInput as error:
+                # One that a person broke holds up no other.
+                self._tell(f"{error.message}; left out")
+                continue
+            if state not in ("all", pull.state):
+                continue
+            if head_ref in (None, pull.head_ref) and base_ref in (None, pull.base_ref):
+                found.append(pull)
+        return found
 
     def pull_request_for_commit(
         self, sha: str, head_repo: str, head_ref: str, claimed: int | None = None

@@ -23,7 +23,8 @@ class Store:
 
     ``login`` is whom its writes go by. ``tip`` gives the commit that a branch of the
     repository is at, None for no such branch: as on any forge, a pull request's head moves
-    with its branch. Without one, ``head_sha`` is what the file says.
+    with its branch. Without one, ``head_sha`` is what the file says. ``tell`` is told of
+    pull requests that cannot be read when all are looked through.
     """
 
     def __init__(
@@ -33,11 +34,13 @@ class Store:
         login: str,
         tip: Callable[[str], str | None] = lambda _branch: None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        tell: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self._folder = Folder(root)
         self._login = login
         self._tip = tip
         self._now = now
+        self._tell = tell
 
     @property
     def place(self) -> str:

@@ -1,0 +1,56 @@
+"""What a caller of the Python API gives and gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from memrepo.cycle.plan import state_files
+from memrepo.errors import UsageError
+from memrepo.protocol.documents import AgentState
+from memrepo.protocol.findings import Finding
+
+#: An agent's state as a caller may give it: values, or the bytes of the three files by name.
+State = AgentState | Mapping[str, bytes]
+
+
+class Committed(msgspec.Struct, frozen=True):
+    """What a commit or a revert did.
+
+    ``commit`` is the id of the commit that holds the state; ``changed`` is false where
+    it was there already (``snapshot`` and ``paths`` are then empty). ``findings`` are
+    warnings and notes; ``notes`` what else the person should hear, one line each.
+    """
+
+    commit: str
+    snapshot: str = ""
+    changed: bool = True
+    pushed: bool = False
+    paths: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def aware(when: datetime | None, name: str) -> datetime | None:
+    """``when`` itself; raises UsageError for what is no time, or has no time zone."""
+    if when is not None and getattr(when, "tzinfo", None) is None:
+        raise UsageError(
+            f"{name} must be a datetime with a time zone, not {when!r:.60}",
+            "for example datetime.now(UTC)",
+        )
+    return when
+
+
+def given(state: State) -> Mapping[str, bytes]:
+    """The three files' bytes by name; raises UsageError for anything that is no bytes."""
+    if isinstance(state, AgentState):
+        return state_files(state)
+    for name, data in state.items():
+        if not isinstance(data, bytes):
+            raise UsageError(
+                f"state[{name!r}] must be the bytes of the file, not {type(data).__name__}",
+                "encode it, or give an AgentState",
+            )
+    return state
