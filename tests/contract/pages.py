@@ -5,8 +5,7 @@ What a page may hold, and what is done with it (docs/README.md tells the writers
 - A ``console`` block: lines that begin with ``$ `` are commands, ``> `` continues one, and the
   rest is what it prints. All blocks of a page run in one shell on a terminal of 88 columns, in
   an empty folder. A command that fails is followed by ``$ echo $?`` and its exit code.
-- A block under a line that ends in `` `some/path`: `` is that file, and is written. Under one that
-  ends in `` `some/path` holds: `` it is what the file holds by then.
+- Any other block under a line that ends in `` `some/path`: `` is that file, and is written.
 - A ``python`` block runs where the shell stands, after those before it; a ``text`` block right
   below it is what it prints.
 - ``<!-- setup`` begins commands, one a line, that a reader does not see; ``-->`` ends them.
@@ -42,7 +41,7 @@ COLUMNS = 88
 
 _FENCE = re.compile(r"```(\w*)\s*")
 _GOES_ON = re.compile(r"<!-- goes on from (\S+) -->")
-_LABEL = re.compile(r"`([^`\s]+)`( holds)?:$")
+_LABEL = re.compile(r"`([^`\s]+)`:$")
 _ID = r"(?=\d*[a-f])[0-9a-f]{7,64}"
 _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)"
 _STAMP = r"\d{8}-\d{6}"
@@ -51,16 +50,12 @@ _END = "\x1e"
 
 
 class Block(msgspec.Struct, frozen=True):
-    """One fenced block: ``kind`` is its language, ``path`` the file it is, "" for none.
-
-    ``shown``: the file is there by then.
-    """
+    """One fenced block: ``kind`` is its language, ``path`` the file it is, "" for none."""
 
     kind: str
     text: str
     line: int
     path: str = ""
-    shown: bool = False
     after_python: bool = False
 
 
@@ -77,8 +72,8 @@ def blocks(page: Path) -> list[Block]:
         if inside is not None:
             if line == ("-->" if kind == "setup" else "```"):
                 text = "".join(f"{one}\n" for one in inside)
-                path, shown = (label[1], bool(label[2])) if label else ("", False)
-                found.append(Block(kind, text, start, path, shown, last == "python"))
+                path = label[1] if label and kind != "console" else ""
+                found.append(Block(kind, text, start, path, last == "python"))
                 last, label, inside = kind, None, None
             else:
                 inside.append(line)
@@ -186,10 +181,7 @@ class Player:
             yield from self._block(block)
 
     def _block(self, block: Block) -> Iterator[str]:
-        if block.shown:
-            lines = (self.shell.folder / block.path).read_text(encoding="utf-8").splitlines()
-            yield from self._compared(block.line, block.text.splitlines(), lines)
-        elif block.path:
+        if block.path:
             target = self.shell.folder / block.path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text, encoding="utf-8", newline="\n")

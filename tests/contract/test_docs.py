@@ -24,7 +24,6 @@ from memrepo.protocol.policy import Policy
 from memrepo.protocol.policyfile import parse_policy
 from memrepo.report import verdict
 from memrepo.semdiff import change
-from memrepo.setup.workflow import WORKFLOW_PATH
 
 _KINDS = {"console", "text", "json", "yaml", "python", "sh", "setup", "after"}
 _LINK = re.compile(r"(?:\]\(|(?:src|srcset|href)=\")([^)\"\s]+)")
@@ -211,8 +210,3 @@ def test_the_python_api_is_documented_in_full() -> None:
     assert documented - methods == {"MemoryRepo"}
     fields = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
     assert fields == set(memory.Committed.__struct_fields__)
-
-
-def test_the_starter_workflow_is_where_the_pages_say() -> None:
-    shown = [block.path for _, block in _blocks("yaml") if block.shown]
-    assert shown == [WORKFLOW_PATH]

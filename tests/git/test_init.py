@@ -141,7 +141,7 @@ def test_without_an_identity_memrepo_makes_the_first_commit(
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     result = run(tmp_path / "memory")
     who = GitRepo(tmp_path / "memory").git("log", "--format=%an <%ae>, %cn <%ce>")
-    assert who == "memrepo <memrepo@users.noreply.localhost>, memrepo <memrepo@localhost>"
+    assert who == ", ".join(["memrepo <memrepo@users.noreply.localhost>"] * 2)
     assert any("identity" in note for note in result.notes)
 
 
