@@ -13,24 +13,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memrepo.cycle.commit import (
-    Judged,
-    builder,
-    judge,
-    judge_message,
-    policy_on,
-    read_state,
-    refuse_push_in_vain,
+from memrepo.cycle.given import (
+    Committed,
+    State,
+    aware,
+    check_agent_id,
+    check_message,
+    given,
 )
-from memrepo.cycle.given import Committed, State, aware, given
-from memrepo.cycle.plan import CyclePlan, check_agent_id, check_message
 from memrepo.errors import GateRefused, NotAMemoryRepo
-from memrepo.gate.policy import policy_of_worktree
 from memrepo.gitrepo.repository import Repository, TipView
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.policy import POLICY_PATH, Policy
 
 if TYPE_CHECKING:
+    from memrepo.cycle.commit import Judged
+    from memrepo.cycle.plan import CyclePlan
     from memrepo.gate.compare import Compared
     from memrepo.gitrepo.bulk import Batch
     from memrepo.history.blame import Origin
@@ -75,6 +73,8 @@ class MemoryRepo:
         entry = tip.entry(POLICY_PATH)
         oid = entry.oid if entry else None
         if oid != self._policy[0] or oid is None:
+            from memrepo.cycle.commit import policy_on
+
             self._policy = (oid, policy_on(tip))
         return self._policy[1]
 
@@ -96,6 +96,9 @@ class MemoryRepo:
         Raises :class:`GateRefused` when the files break a rule, :class:`BadInput` when the
         agent has none, :class:`NeedsPerson` and :class:`RemoteFailed` from a push.
         """
+        from memrepo.cycle.commit import judge, judge_message, read_state
+        from memrepo.gate.policy import policy_of_worktree
+
         check_agent_id(agent_id)
         check_message(message)
         files = given(state) if state is not None else read_state(self._repo, agent_id)
@@ -126,6 +129,7 @@ class MemoryRepo:
         there is no such revision or agent, :class:`NeedsPerson` when the agent has
         changes that are not committed; nothing changes then.
         """
+        from memrepo.cycle.commit import Judged
         from memrepo.cycle.revert import canonical_of, refuse_if_dirty
         from memrepo.history.show import files_at
 
@@ -157,6 +161,7 @@ class MemoryRepo:
         *,
         trailers: Sequence[str] = (),
     ) -> Committed:
+        from memrepo.cycle.commit import builder, refuse_push_in_vain
         from memrepo.gitrepo.commit import commit
 
         if push and not dry_run:
@@ -183,19 +188,22 @@ class MemoryRepo:
                 findings=tuple(judged.findings),
             )
         done = commit(self._repo, build, when=int(when.timestamp()) if at else None)
-        pushed = push and self._push(remote)
+        if push:
+            from memrepo.gitrepo.sync import push_head
+
+            push_head(self._repo, remote=remote)
         findings = tuple(judged.findings)
         notes = tuple(self._repo.notes)
         self._repo.notes.clear()
         if done is None:
             held = self._holding(agent_id)
-            return Committed(held, "", False, pushed, (), findings, notes)
+            return Committed(held, "", False, push, (), findings, notes)
         if self._repo.head_ref() is None:
             notes = (*notes, "HEAD is detached: git switch -c NAME keeps this commit on a branch")
         plan = plans[-1]
         # A push that lost a race has rebuilt the commit on the new tip.
         written = done if self._repo.tip() == done else self._holding(agent_id)
-        return Committed(written, plan.snapshot, True, pushed, tuple(plan.files), findings, notes)
+        return Committed(written, plan.snapshot, True, push, tuple(plan.files), findings, notes)
 
     def _holding(self, agent_id: str) -> str:
         """The newest commit of the agent; the tip where memrepo wrote none."""
@@ -203,12 +211,6 @@ class MemoryRepo:
 
         entries = agent_log(self._repo, agent_id, limit=1)
         return entries[0].commit if entries else self._repo.tip() or ""
-
-    def _push(self, remote: str) -> bool:
-        from memrepo.gitrepo.sync import push_head
-
-        push_head(self._repo, remote=remote)
-        return True
 
     @contextmanager
     def bulk(self) -> Iterator[Bulk]:
@@ -336,6 +338,8 @@ class Bulk:
         self, agent_id: str, message: str, *, state: State, at: datetime | None = None
     ) -> None:
         """Add one cycle. Raises what :meth:`MemoryRepo.commit` raises; the batch goes on."""
+        from memrepo.cycle.commit import builder, judge, judge_message
+
         check_agent_id(agent_id)
         tip = self._batch.view()
         policy = self._owner.policy_on_tip(tip)

@@ -477,7 +477,7 @@ def test_a_file_that_is_replaced_meanwhile_stays_as_the_person_left_it(
         repo.write_agent("bot", version="6.6.6")
         return answer
 
-    monkeypatch.setattr("memrepo.memory.judge", slow)
+    monkeypatch.setattr("memrepo.cycle.commit.judge", slow)
     done = memrepo(repo, "commit", "--agent-id", "bot", "-m", "x")
     assert done.code == 0
     assert repo.read("state/bot/metadata.json") == judged

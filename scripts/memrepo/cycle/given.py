@@ -7,10 +7,10 @@ from datetime import datetime
 
 import msgspec
 
-from memrepo.cycle.plan import state_files
 from memrepo.errors import UsageError
 from memrepo.protocol.documents import AgentState
 from memrepo.protocol.findings import Finding
+from memrepo.protocol.names import agent_id_problem
 
 #: An agent's state as a caller may give it: values, or the bytes of the three files by name.
 State = AgentState | Mapping[str, bytes]
@@ -33,6 +33,23 @@ class Committed(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+def check_agent_id(agent_id: str) -> str:
+    """``agent_id`` itself; raises :class:`UsageError` when it cannot be one."""
+    problem = agent_id_problem(agent_id)
+    if problem:
+        raise UsageError(
+            f"the agent id {agent_id!a} {problem}",
+            "an agent id is 1 to 100 of A-Z a-z 0-9 . _ @ - and starts with a letter or digit",
+        )
+    return agent_id
+
+
+def check_message(message: str) -> None:
+    """Raise :class:`UsageError` for a message without a first line."""
+    if not message.strip():
+        raise UsageError("the commit message is empty", "say in a few words what the cycle did")
+
+
 def aware(when: datetime | None, name: str) -> datetime | None:
     """``when`` itself; raises UsageError for what is no time, or has no time zone."""
     if when is not None and getattr(when, "tzinfo", None) is None:
@@ -46,6 +63,8 @@ def aware(when: datetime | None, name: str) -> datetime | None:
 def given(state: State) -> Mapping[str, bytes]:
     """The three files' bytes by name; raises UsageError for anything that is no bytes."""
     if isinstance(state, AgentState):
+        from memrepo.cycle.plan import state_files
+
         return state_files(state)
     for name, data in state.items():
         if not isinstance(data, bytes):

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from memrepo.cycle.given import check_message
 from memrepo.errors import UsageError
 from memrepo.gate.files import judge_file, make
 from memrepo.protocol.canonical import canonical_bytes, dump, snapshot_bytes
 from memrepo.protocol.documents import KINDS, STATE_FILES, AgentState
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.layout import state_path
-from memrepo.protocol.names import SnapshotName, agent_id_problem
+from memrepo.protocol.names import SnapshotName
 from memrepo.protocol.policy import Policy
 
 #: Seconds after the cycle's own in which a free snapshot name is looked for.
@@ -34,23 +35,6 @@ class CyclePlan(msgspec.Struct, frozen=True):
     files: dict[str, bytes]
     message: str
     snapshot: str
-
-
-def check_agent_id(agent_id: str) -> str:
-    """``agent_id`` itself; raises :class:`UsageError` when it cannot be one."""
-    problem = agent_id_problem(agent_id)
-    if problem:
-        raise UsageError(
-            f"the agent id {agent_id!a} {problem}",
-            "an agent id is 1 to 100 of A-Z a-z 0-9 . _ @ - and starts with a letter or digit",
-        )
-    return agent_id
-
-
-def check_message(message: str) -> None:
-    """Raise :class:`UsageError` for a message without a first line."""
-    if not message.strip():
-        raise UsageError("the commit message is empty", "say in a few words what the cycle did")
 
 
 def state_files(state: AgentState) -> dict[str, bytes]:

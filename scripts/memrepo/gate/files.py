@@ -16,7 +16,6 @@ from memrepo.protocol.policy import Policy
 from memrepo.protocol.schema import Fault
 from memrepo.protocol.strictjson import Document, Problem, place_in
 from memrepo.rules.hits import Hit
-from memrepo.rules.text import scan_document, scan_plain
 
 #: So many findings of one code in one file are listed; the last one says how many more.
 MOST_OF_A_CODE = 20
@@ -39,6 +38,9 @@ def judge_file(
     checked = check_file(kind, data, agent_id=agent_id)
     hits: list[Hit] = []
     if text and checked.value is not None:
+        # Not at the top: the protocol alone is validated without the text rules.
+        from memrepo.rules.text import scan_document
+
         hits = scan_document(kind, data, checked.value, policy)
     limit = _turn_limit_hit(kind, checked.value, policy)
     if limit:
@@ -176,6 +178,8 @@ def judge_plain(path: str, data: bytes, policy: Policy) -> list[Finding]:
 
     A binary file (with a NUL byte) has no text to judge.
     """
+    from memrepo.rules.text import scan_plain
+
     if b"\0" in data[:8192]:
         return []
     if len(data) > policy.limits.file_bytes:

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from memrepo.cycle.commit import builder, judge, judge_message, read_state
-from memrepo.cycle.plan import check_agent_id, check_message
+from memrepo.cycle.given import check_agent_id, check_message
 from memrepo.errors import RemoteFailed, UsageError
 from memrepo.forge.forge import MOST_CHARACTERS, Forge, Label, PullRequest
 from memrepo.gate.policy import policy_at

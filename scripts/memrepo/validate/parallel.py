@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import threading
@@ -27,6 +28,8 @@ def in_parallel(work: Callable[[list[str]], Part], names: list[str]) -> Part:
         return work(names)
     size = -(-len(names) // processes)
     parts = [names[start : start + size] for start in range(0, len(names), size)]
+    # What exists now is never garbage: a collection in a child would copy all its pages.
+    gc.freeze()
     children = [_fork(work, part) for part in parts[1:]]
     try:
         findings, agents = work(parts[0])

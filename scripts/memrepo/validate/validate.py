@@ -6,10 +6,8 @@ import os
 from pathlib import Path
 
 from memrepo.errors import NotAMemoryRepo, UsageError
-from memrepo.gate.compare import compare
 from memrepo.gate.layout import agents_of, judge_agents
 from memrepo.gate.policy import policy_at, policy_of_worktree
-from memrepo.gate.sides import Staged, change_between
 from memrepo.gitrepo.changes import files_outside
 from memrepo.gitrepo.repository import Repository
 from memrepo.protocol.findings import Finding, in_order
@@ -82,6 +80,9 @@ def validate_staged(repo: Repository, index_file: Path | None = None) -> list[Fi
 
     ``index_file`` is the index that Git gave to a hook; ``git commit -a`` makes its own.
     """
+    from memrepo.gate.compare import compare
+    from memrepo.gate.sides import Staged
+
     _root(repo)
     head = repo.tip()
     return compare(Staged(repo, head, index_file), policy_at(repo, head)).findings
@@ -89,6 +90,9 @@ def validate_staged(repo: Repository, index_file: Path | None = None) -> list[Fi
 
 def validate_change(repo: Repository, base: str, head: str) -> list[Finding]:
     """What ``head`` changes since it left ``base``, judged by the policy of ``base``."""
+    from memrepo.gate.compare import compare
+    from memrepo.gate.sides import change_between
+
     base_id = repo.resolve(base)
     change = change_between(repo, base_id, repo.resolve(head))
     return compare(change, policy_at(repo, base_id)).findings
