@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +23,8 @@ class _Counted(msgspec.Struct):
     metadata: Metadata
 
 
+#: A second cycle within a second takes the next free one; a burst takes some more.
+_NEXT_FREE_SECONDS = 60
 _decode_counted = msgspec.json.Decoder(_Counted).decode
 
 
@@ -74,13 +77,43 @@ def brought(repo: Repository, agent_id: str, entries: list[LogEntry]) -> dict[st
         for entry in entries
         if (place := place_of(entry.snapshot)).role == "snapshot" and place.agent_id == agent_id
     }
-    there = repo.reader.read_many(f"{commit}:{path}" for commit, path in named.items())
-    found = {c: blob for c, blob in zip(named, there, strict=True) if blob and blob.kind == "blob"}
-    before = repo.reader.read_many((f"{c}^:{named[c]}" for c in found), limit=0)
-    inherited = [c for c, blob in zip(found, before, strict=True) if blob]
-    for commit in inherited:
-        del found[commit]
+    found = _blobs(repo, named)
+    claims = Counter(named.values())
+    doubtful = [
+        entry.commit
+        for entry in entries
+        if entry.commit in found and (claims[entry.snapshot] > 1 or not _of_its_time(entry))
+    ]
+    before = repo.reader.read_many((f"{c}^:{named[c]}" for c in doubtful), limit=0)
+    there = repo.reader.read_many((f"{c}:{named[c]}" for c in doubtful), limit=0)
+    for commit, old, new in zip(doubtful, before, there, strict=True):
+        if old or not new:
+            del found[commit]
     return found
+
+
+def _of_its_time(entry: LogEntry) -> bool:
+    """Whether the snapshot is named after the time of the commit, as memrepo names it.
+
+    To ask each commit whether it brought its snapshot costs two large folders of a flat
+    ``history/``; it is asked of those that look otherwise.
+    """
+    snapshot = place_of(entry.snapshot).snapshot
+    if snapshot is None:
+        return False
+    return 0 <= snapshot.when.timestamp() - entry.seconds < _NEXT_FREE_SECONDS
+
+
+def _blobs(repo: Repository, named: dict[str, str]) -> dict[str, Found]:
+    """The snapshots' blobs: as the newest commit has them, or as the one that names them."""
+    tip = repo.view(repo.tip())
+    entries = {commit: tip.entry(path) for commit, path in named.items()}
+    names = [
+        entry.oid.hex() if (entry := entries[commit]) else f"{commit}:{path}"
+        for commit, path in named.items()
+    ]
+    read = repo.reader.read_many(names)
+    return {c: blob for c, blob in zip(named, read, strict=True) if blob and blob.kind == "blob"}
 
 
 def _cycle(agent_id: str, entry: LogEntry, blob: Found | None) -> Cycle:
