@@ -32,15 +32,15 @@ def in_parallel(work: Callable[[list[str]], Part], names: list[str]) -> Part:
     gc.freeze()
     children = [_fork(work, part) for part in parts[1:]]
     try:
-        findings, agents = work(parts[0])
+        findings, odd = work(parts[0])
     finally:
         # Whatever happens here, no child is left behind.
         collected = [_collect(pid, pipe) for pid, pipe in children]
     for part, result in zip(parts[1:], collected, strict=True):
-        more_findings, more_agents = result or work(part)
+        more_findings, more_odd = result or work(part)
         findings += more_findings
-        agents.update(more_agents)
-    return findings, agents
+        odd.update(more_odd)
+    return findings, odd
 
 
 def _fork(work: Callable[[list[str]], Part], part: list[str]) -> tuple[int, int]:

@@ -16,7 +16,7 @@ import msgspec
 from memrepo.gate.files import judge_file, judge_plain, too_large
 from memrepo.gate.layout import Entry, judge_agents, judge_entry
 from memrepo.gate.sides import Blob, mode_on_disk, read_plain
-from memrepo.protocol.documents import KINDS
+from memrepo.protocol.documents import KINDS, STATE_FILES
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.layout import Place, place_of
 from memrepo.protocol.names import agent_id_problem
@@ -26,6 +26,7 @@ from memrepo.validate.parallel import in_parallel
 
 #: Larger files are read with more care.
 _QUICK = 1 << 15
+_WHOLE = set(STATE_FILES)
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -45,29 +46,31 @@ def judge_state(look: Look) -> list[Finding]:
         return judge_tree(look, "state")
     with os.scandir(f"{look.root}/state") as entries:
         folders = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-    findings, agents = in_parallel(
-        lambda names: _judge_named(look, names, folders), sorted(folders)
-    )
+    findings, odd = in_parallel(lambda names: _judge_named(look, names, folders), sorted(folders))
+    agents = {name: files for name in folders if (files := odd.get(name, _WHOLE))}
     return findings + judge_agents(agents, look.policy)
 
 
 def _judge_named(
     look: Look, names: list[str], folders: dict[str, bool]
 ) -> tuple[list[Finding], dict[str, set[str]]]:
-    """The findings about these names under ``state/``, and the agents among them."""
+    """The findings about these names under ``state/``, and the files of those that are odd.
+
+    Odd is what has not exactly the three files; what is no agent has none.
+    """
     findings: list[Finding] = []
-    agents: dict[str, set[str]] = {}
+    odd: dict[str, set[str]] = {}
     policy, text = look.policy, look.text
     for name in names:
         if not folders[name] or agent_id_problem(name):
             findings += judge_tree(look, f"state/{name}")
+            odd[name] = set()
             continue
         folder = f"{look.root}/state/{name}"
         files = _listed(folder)
-        if not files:
-            # Git does not see an empty folder.
-            continue
-        agents[name] = files
+        if files != _WHOLE:
+            # An empty folder too, which Git does not see.
+            odd[name] = files
         for file in files:
             kind = KINDS.get(file)
             path = f"state/{name}/{file}"
@@ -78,7 +81,7 @@ def _judge_named(
             judged = judge_file(kind, data, path=path, agent_id=name, policy=policy, text=text)
             if judged.findings:
                 findings += judged.findings
-    return findings, agents
+    return findings, odd
 
 
 def _listed(folder: str) -> set[str]:
