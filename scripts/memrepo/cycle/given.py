@@ -8,6 +8,7 @@ from datetime import datetime
 import msgspec
 
 from memrepo.errors import UsageError
+from memrepo.protocol.canonical import dump
 from memrepo.protocol.documents import AgentState
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.names import agent_id_problem
@@ -60,11 +61,18 @@ def aware(when: datetime | None, name: str) -> datetime | None:
     return when
 
 
+def state_files(state: AgentState) -> dict[str, bytes]:
+    """The canonical bytes of the three files, by file name."""
+    return {
+        "context.json": dump(state.context),
+        "tools.json": dump(state.tools),
+        "metadata.json": dump(state.metadata),
+    }
+
+
 def given(state: State) -> Mapping[str, bytes]:
     """The three files' bytes by name; raises UsageError for anything that is no bytes."""
     if isinstance(state, AgentState):
-        from memrepo.cycle.plan import state_files
-
         return state_files(state)
     for name, data in state.items():
         if not isinstance(data, bytes):

@@ -11,8 +11,8 @@ import msgspec
 from memrepo.cycle.given import check_message
 from memrepo.errors import UsageError
 from memrepo.gate.files import judge_file, make
-from memrepo.protocol.canonical import canonical_bytes, dump, snapshot_bytes
-from memrepo.protocol.documents import KINDS, STATE_FILES, AgentState
+from memrepo.protocol.canonical import canonical_bytes, snapshot_bytes
+from memrepo.protocol.documents import KINDS, STATE_FILES
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.layout import state_path
 from memrepo.protocol.names import SnapshotName
@@ -35,15 +35,6 @@ class CyclePlan(msgspec.Struct, frozen=True):
     files: dict[str, bytes]
     message: str
     snapshot: str
-
-
-def state_files(state: AgentState) -> dict[str, bytes]:
-    """The canonical bytes of the three files, by file name."""
-    return {
-        "context.json": dump(state.context),
-        "tools.json": dump(state.tools),
-        "metadata.json": dump(state.metadata),
-    }
 
 
 def judge_state_files(
