@@ -15,7 +15,8 @@ from types import TracebackType
 
 import msgspec
 
-from memrepo.cycle.plan import commit_message, state_files
+from memrepo.cycle.given import state_files
+from memrepo.cycle.plan import commit_message
 from memrepo.protocol.canonical import snapshot_bytes
 from memrepo.protocol.documents import STATE_FILES, AgentState, Metadata, Tool, Turn
 from memrepo.protocol.layout import state_path
