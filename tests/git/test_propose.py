@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memrepo import MemoryRepo
-from memrepo.errors import GateRefused, NeedsPerson, UsageError
+from memrepo.errors import GateRefused, NeedsPerson, RemoteFailed, UsageError
 from memrepo.forge.local import LocalForge
 from memrepo.proposals.waiting import list_waiting
 from memrepo.propose.propose import Proposed, propose
@@ -278,3 +278,19 @@ def test_another_base_is_built_on(work: GitRepo) -> None:
     changed = remote_of(work).git("diff", "--name-only", f"main..{done.commit}").splitlines()
     assert "notes.txt" not in changed
     assert "state/bot/context.json" in changed
+
+
+def test_a_pull_request_that_could_not_be_opened_is_opened_by_the_next_run(
+    work: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise RemoteFailed("the forge is away")
+
+    work.write_agent("bot", turns=[*TURNS, MORE])
+    with monkeypatch.context() as broken:
+        broken.setattr(LocalForge, "open_pull_request", fails)
+        with pytest.raises(RemoteFailed):
+            put_up(work)
+    pushed = remote_of(work).head(BRANCH)
+    done = put_up(work)
+    assert (done.operation, done.number, done.commit) == ("created", 1, pushed)

@@ -7,7 +7,6 @@ configuration) stays. Arguments are a list and never meet a shell.
 
 from __future__ import annotations
 
-import functools
 import os
 import subprocess
 import unicodedata
@@ -270,11 +269,3 @@ def plain(text: str, limit: int = 400) -> str:
         for char in text[:limit]
     )
     return shown if len(text) <= limit else shown + "…"
-
-
-@functools.cache
-def git_version() -> tuple[int, int, int]:
-    """Version of the Git on PATH, as three numbers.  Raises GitFailed when there is none."""
-    words = run_git(["version"], cwd=Path.cwd()).out.decode("ascii", "replace").split()
-    numbers = [int(part) for part in words[2].split(".")[:3] if part.isdigit()]
-    return (*numbers, 0, 0, 0)[:3]  # type: ignore[return-value]

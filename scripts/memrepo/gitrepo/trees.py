@@ -15,10 +15,7 @@ from collections.abc import Iterator
 import msgspec
 
 FILE = b"100644"
-EXECUTABLE = b"100755"
 FOLDER = b"40000"
-SYMLINK = b"120000"
-SUBMODULE = b"160000"
 
 _MODE = re.compile(rb"(?:10(?:0644|0755|0664)|120000|160000|40000) ")
 _MOST_STEPS = 200

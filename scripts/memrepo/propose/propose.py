@@ -92,7 +92,7 @@ def propose(
     for _ in range(_TRIES):
         name, pull, tip = _place(forge, shelf, agent_id, message, base, branch, start)
         commit = _commit(repo, agent_id, message, wanted, name, tip, start)
-        if commit is None and (pull is None or not _differs(repo, agent_id, wanted, start)):
+        if commit is None and not _differs(repo, agent_id, wanted, start):
             number, url = (pull.number, pull.url) if pull else (0, "")
             note = f"{agent_id} is as {base} has it: there is nothing to propose"
             return Proposed("none", number, url, name, tip or start, (note,))
