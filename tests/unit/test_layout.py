@@ -15,13 +15,14 @@ JOBS = ("validate", "review", "history", "cycle", "doctor", "setup")
 FLOORS = (
     ("errors",),
     ("protocol",),
-    ("semdiff", "rules"),
+    ("semdiff", "rules", "shards", "buckets", "stats"),
+    ("semmerge",),
     ("gitrepo", "report", "forge"),
     ("gate",),
     JOBS,
     ("settings", "memory"),
     # The jobs that work on a forge do so through the Python API.
-    ("propose", "publish"),
+    ("propose", "publish", "archive", "knowledge", "rollout"),
     ("proposals",),
     ("runner",),
     ("cli",),

@@ -1,0 +1,1 @@
+"""The weekly archive: old snapshots into releases, and back."""

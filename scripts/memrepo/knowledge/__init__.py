@@ -1,0 +1,1 @@
+"""Knowledge branches: what sources bring, merged into the main branch."""

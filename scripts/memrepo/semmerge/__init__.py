@@ -1,0 +1,1 @@
+"""Three-way merge of memory by meaning. Pure: bytes in, bytes or conflicts out."""
