@@ -103,6 +103,7 @@ def default_policy_bytes() -> bytes:
     """The same as bytes; a policy that equals them needs no YAML reader."""
     policy = Policy()
     limits, history, text = policy.limits, policy.history, policy.text
+    archive, knowledge = policy.archive, policy.knowledge
     return f"""\
 # The policy of this memory repository: what memrepo refuses, and what it only mentions.
 # Every value below is the default. A change is judged by the policy of the revision it
@@ -139,6 +140,21 @@ text:
 tools:
   # Names of tools that no agent may have; *, ? and [abc] work as in a shell.
   deny: [{", ".join(policy.tools.deny)}]
+
+archive:
+  # Snapshots older than this many days go into a release; the newest of each agent stays.
+  older_than_days: {archive.older_than_days}
+  # Days that snapshots may be due before `memrepo archive status` says it has stopped.
+  overdue_days: {archive.overdue_days}
+  # Begins the tag of each release: history-2026-W05.
+  tag_prefix: {archive.tag_prefix}
+
+knowledge:
+  # Sources whose branches (knowledge/<source>) are merged first, in this order; the
+  # others follow by name.
+  order: [{", ".join(knowledge.order)}]
+  # true: once merged, a knowledge branch is moved onto the main one.
+  rewrite: {str(knowledge.rewrite).lower()}
 
 # error, warning, note or off, for each finding that a team may see differently. What
 # makes memory unreadable or lets someone forge it is not in this list, and stays an error.

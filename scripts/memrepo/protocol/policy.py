@@ -56,6 +56,28 @@ class Tools(msgspec.Struct, frozen=True):
     deny: tuple[str, ...] = ()
 
 
+class Archive(msgspec.Struct, frozen=True):
+    """When old snapshots leave the tree: both in days, by the time in a snapshot's name.
+
+    Snapshots older than ``older_than_days`` are due; when some are due for more than
+    ``overdue_days``, the archive has stopped. ``tag_prefix`` begins a release's tag.
+    """
+
+    older_than_days: int = 90
+    overdue_days: int = 14
+    tag_prefix: str = "history"
+
+
+class Knowledge(msgspec.Struct, frozen=True):
+    """How knowledge branches are merged: ``order`` holds sources, those first; then by name.
+
+    ``rewrite`` moves a merged branch onto the main one; by default it stays as it is.
+    """
+
+    order: tuple[str, ...] = ()
+    rewrite: bool = False
+
+
 class Policy(msgspec.Struct, frozen=True):
     """The whole policy; ``Policy()`` is the default one."""
 
@@ -64,4 +86,6 @@ class Policy(msgspec.Struct, frozen=True):
     history: History = History()
     text: Text = Text()
     tools: Tools = Tools()
+    archive: Archive = Archive()
+    knowledge: Knowledge = Knowledge()
     severity: dict[str, Level] = {}

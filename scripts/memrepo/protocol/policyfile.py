@@ -12,7 +12,9 @@ from memrepo.protocol.defaults import default_policy_bytes
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.policy import (
     POLICY_PATH,
+    Archive,
     History,
+    Knowledge,
     Level,
     Limits,
     Policy,
@@ -27,6 +29,7 @@ MAX_FINDINGS = 100
 
 _LEVELS: tuple[str, ...] = get_args(Level)
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+_SOURCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 _SHARE = re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
 
 
@@ -38,8 +41,10 @@ class Range(msgspec.Struct, frozen=True):
     whole: bool = True
 
 
-#: What each key of each section may hold: a range, a choice of words, or a list of texts.
-KEYS: dict[str, dict[str, Range | tuple[str, ...] | type[list[str]]]] = {
+#: What each key of each section may hold: a range, a choice of words, true or false, a
+#: pattern that a text must match, or a list of texts.
+Kind = Range | tuple[str, ...] | type[bool] | re.Pattern[str] | type[list[str]]
+KEYS: dict[str, dict[str, Kind]] = {
     "limits": {
         "context_turns": Range(1, 1_000_000),
         "file_bytes": Range(1_024, 104_857_600),
@@ -56,6 +61,12 @@ KEYS: dict[str, dict[str, Range | tuple[str, ...] | type[list[str]]]] = {
         "sentiment": Range(0, 1, whole=False),
     },
     "tools": {"deny": list},
+    "archive": {
+        "older_than_days": Range(1, 36_500),
+        "overdue_days": Range(1, 36_500),
+        "tag_prefix": re.compile(r"[a-z0-9][a-z0-9._-]{0,38}[a-z0-9]"),
+    },
+    "knowledge": {"order": list, "rewrite": bool},
 }
 _TOP = ("version", *KEYS, "severity")
 
@@ -145,6 +156,8 @@ class _Reader:
             history=History(**sections["history"]),
             text=Text(**sections["text"]),
             tools=Tools(**sections["tools"]),
+            archive=Archive(**sections["archive"]),
+            knowledge=Knowledge(**sections["knowledge"]),
             severity=severity,
         )
 
@@ -188,6 +201,11 @@ class _Reader:
                 value = self.number(child, below, f"`{name}.{key.text}`", kind)
             elif isinstance(kind, tuple):
                 value = self.choice(child, below, f"`{name}.{key.text}`", kind)
+            elif kind is bool:
+                word = self.choice(child, below, f"`{name}.{key.text}`", ("true", "false"))
+                value = None if word is None else word == "true"
+            elif isinstance(kind, re.Pattern):
+                value = self.word(child, below, f"`{name}.{key.text}`", kind)
             else:
                 value = self.texts(child, below, f"{name}.{key.text}")
             if value is not None:
@@ -213,6 +231,13 @@ class _Reader:
         message = f"{what} must be {', '.join(words[:-1])} or {words[-1]}."
         given = _closest(node.text, words) if isinstance(node, Scalar) else ""
         self.add("policy-value", node, pointer, message, given or "The default holds until then.")
+        return None
+
+    def word(self, node: Node, pointer: str, what: str, pattern: re.Pattern[str]) -> str | None:
+        if isinstance(node, Scalar) and pattern.fullmatch(node.text):
+            return node.text
+        message = f"{what} must be one word of 2 to 40 small letters, digits, `.`, `_` and `-`."
+        self.add("policy-value", node, pointer, message, "The default holds until then.")
         return None
 
     def texts(self, node: Node, pointer: str, what: str) -> tuple[str, ...] | None:
@@ -241,6 +266,8 @@ class _Reader:
             return "holds half a character"
         if what == "text.sensitive_words" and not re.search(r"\w", item.text):
             return "holds no letter or digit, so it is never a whole word"
+        if what == "knowledge.order" and not _SOURCE.fullmatch(item.text):
+            return "is no source: write `wiki` for the branch knowledge/wiki"
         return _glob_problem(item.text) if what == "tools.deny" else None
 
     def severities(self, node: Node, pointer: str) -> dict[str, Level]:

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 from memrepo.protocol.catalogue import CATALOGUE
 from memrepo.protocol.defaults import default_policy_bytes, default_policy_text
 from memrepo.protocol.findings import Finding
-from memrepo.protocol.policy import POLICY_PATH, History, Limits, Policy, Text, Tools
+from memrepo.protocol.policy import (
+    POLICY_PATH,
+    Archive,
+    History,
+    Knowledge,
+    Limits,
+    Policy,
+    Text,
+    Tools,
+)
 from memrepo.protocol.policyfile import KEYS, MAX_FINDINGS, Range, parse_policy
 from memrepo.protocol.yamltree import MAX_BYTES
 
@@ -29,6 +38,8 @@ FIELDS = {
         ("history", History),
         ("text", Text),
         ("tools", Tools),
+        ("archive", Archive),
+        ("knowledge", Knowledge),
     )
     for field in msgspec.structs.fields(struct)
 }
@@ -71,6 +82,7 @@ def test_default_text_writes_out_every_value_and_switchable_code() -> None:
     assert read == {name: defaults[name] for name in KEYS} | {
         "text": {**defaults["text"], "sensitive_words": list(Text().sensitive_words), "allow": []},
         "tools": {"deny": []},
+        "knowledge": {"order": [], "rewrite": False},
     }
     lines = re.findall(r"^  # (\S+): (\w+) +# ", default_policy_text(), re.MULTILINE)
     assert lines == [(r.code, r.severity) for r in CATALOGUE.values() if r.switchable]
@@ -119,6 +131,10 @@ tools:
   - shell_*
   - "[!a]b"
   - "[]]"
+archive: {older_than_days: 30, overdue_days: 7, tag_prefix: memory-1}
+knowledge:
+  order: [wiki, api/v2]
+  rewrite: true
 severity:
   secret: off
   "format": "warning"
@@ -130,6 +146,8 @@ severity:
         history=History("daily", 9),
         text=Text(("Geheim", "no", "42", "off"), ("a b", "AKIAIOSFODNN7EXAMPLE"), 64, 1.0),
         tools=Tools(("shell_*", "[!a]b", "[]]")),
+        archive=Archive(30, 7, "memory-1"),
+        knowledge=Knowledge(("wiki", "api/v2"), rewrite=True),
         severity={"secret": "off", "format": "warning"},
     )
 
@@ -203,6 +221,10 @@ def test_unknown_key(text: str, at: tuple[int, int], pointer: str, hint: str) ->
         ('tools: {deny: ["a[b"]}\n', (1, 16), "/tools/deny/0", "without its `]`"),
         ('tools: {deny: ["a[!]"]}\n', (1, 16), "/tools/deny/0", "without its `]`"),
         ("tools: {deny: [a b]}\n", (1, 16), "/tools/deny/0", "space"),
+        ("archive: {tag_prefix: Old Ones}\n", (1, 23), "/archive/tag_prefix", "small letters"),
+        ("archive: {tag_prefix: [x]}\n", (1, 23), "/archive/tag_prefix", "small letters"),
+        ("knowledge: {order: [-x]}\n", (1, 21), "/knowledge/order/0", "no source"),
+        ("knowledge: {rewrite: maybe}\n", (1, 22), "/knowledge/rewrite", "true or false"),
         ("severity: [secret]\n", (1, 11), "/severity", "keys and values"),
         ("severity: {secrets: off}\n", (1, 12), "/severity/secrets", "no finding 'secrets'"),
         ("severity: {secret: low}\n", (1, 20), "/severity/secret", "note or off"),
