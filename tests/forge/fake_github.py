@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 
 import msgspec
 
+from forge.fake_releases import FakeReleases
+
 Json = Any
-What = Literal["answer", "cut", "cut_after", "half", "slow"]
+What = Literal["answer", "cut", "cut_within", "cut_after", "half", "slow", "short", "flip", "whole"]
 API = "/api/v3"
 NO_ACCESS = "Resource not accessible by integration"
 SECONDARY = (
@@ -36,7 +38,9 @@ class Fault(msgspec.Struct):
 
     "answer" gives ``status`` instead of doing it, with ``done`` after doing it; "cut" cuts
     the connection before, "cut_after" after; "half" does it and sends half the answer;
-    "slow" does it late.
+    "slow" does it late. Of an upload, "cut_within" takes half of it, and "answer" with
+    ``starter`` leaves an asset of that state. Of a download, "short" says that it is as short
+    as it is, "flip" changes a bit, and "whole" begins at the beginning, whatever was asked for.
     """
 
     method: str
@@ -47,6 +51,7 @@ class Fault(msgspec.Struct):
     headers: dict[str, str] = {}
     errors: list[Json] = []
     done: bool = False
+    starter: bool = False
     seconds: float = 0.0
     times: int = 1
     skip: int = 0
@@ -74,10 +79,11 @@ class Refused(Exception):
         self.body = {"message": message, **({"errors": errors} if errors else {})}
 
 
-class FakeGithub:
+class FakeGithub(FakeReleases):
     """The state of one repository, and the server that shows it."""
 
     def __init__(self, slug: str = "acme/memory") -> None:
+        super().__init__()
         self.slug = slug
         self.tokens = {"t-anna": Token("anna")}
         self.pulls: dict[int, Json] = {}
@@ -86,6 +92,7 @@ class FakeGithub:
         self.faults: list[Fault] = []
         self.log: list[tuple[str, str]] = []
         self.collaborators = {"bert", "carla"}
+        self.roles = {"anna": "admin", "bert": "write", "carla": "read"}
         self.drafts = True
         self.old_slug = ""
         self.before: Callable[[str, str], None] = lambda _method, _path: None
@@ -94,13 +101,8 @@ class FakeGithub:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.server.daemon_threads = True
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}"
-
-    @property
-    def api(self) -> str:
-        return f"{self.url}{API}"
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.api = f"{self.url}{API}"
 
     def sent(self, method: str, path: str = "") -> int:
         """How many requests of that kind came in."""
@@ -164,7 +166,7 @@ class FakeGithub:
         """The answer's body; raises Refused."""
         if path == "/api/graphql":
             return self.graphql(body)
-        path = path.removeprefix(API)
+        path = path.removeprefix(API).removeprefix("/api/uploads")
         if path == "/user":
             if token.app:
                 raise Refused(403, NO_ACCESS)
@@ -186,10 +188,16 @@ class FakeGithub:
             (r"/pulls/(\d+)/requested_reviewers", self.do_reviewers),
             (r"/issues/(\d+)/comments", self.do_comments),
             (r"/issues/comments/(\d+)", self.do_comment),
+            (r"/collaborators/([^/]+)/permission", self.do_permission),
             (r"/labels", self.do_labels),
             (r"/labels/([^/]+)", self.do_label),
             (r"/issues/(\d+)/labels", self.do_issue_labels),
             (r"/issues/(\d+)/labels/([^/]+)", self.do_issue_label),
+            (r"/releases", self.do_releases),
+            (r"/releases/(\d+)", self.do_release),
+            (r"/releases/(\d+)/assets", self.do_release_assets),
+            (r"/releases/assets/(\d+)", self.do_asset),
+            (r"/git/ref/tags/(.+)", self.do_tag),
         ):
             found = re.fullmatch(shape, rest)
             if found:
@@ -260,6 +268,11 @@ class FakeGithub:
             return None
         return comment
 
+    def do_permission(self, _m: str, part: list[str], _q: Json, _b: Json, _t: Token) -> Json:
+        if part[0] not in self.roles:
+            raise Refused(404, "Not Found")
+        return {"permission": self.roles[part[0]], "role_name": "of our own", "user": None}
+
     def do_labels(self, method: str, _p: list[str], _q: Json, body: Json, _t: Token) -> Json:
         if method == "POST":
             if body["name"] in self.labels:
@@ -311,14 +324,18 @@ class FakeGithub:
 def fake_github() -> Iterator[FakeGithub]:
     """A running server; stopped at the end."""
     github = FakeGithub()
-    thread = threading.Thread(target=github.server.serve_forever, args=(0.02,))
-    thread.start()
+    servers = (github.server, github.store)
+    threads = [threading.Thread(target=server.serve_forever, args=(0.02,)) for server in servers]
+    for thread in threads:
+        thread.start()
     try:
         yield github
     finally:
-        github.server.shutdown()
-        thread.join()
+        for server, thread in zip(servers, threads, strict=True):
+            server.shutdown()
+            thread.join()
         github.server.server_close()
+        github.close_store()
 
 
 def _handler(github: FakeGithub) -> type[BaseHTTPRequestHandler]:
@@ -330,17 +347,25 @@ def _handler(github: FakeGithub) -> type[BaseHTTPRequestHandler]:
             pass
 
         def serve(self) -> None:
-            length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length)) if length else None
             parts = urlsplit(self.path)
+            length = int(self.headers.get("Content-Length") or 0)
+            if self.headers.get("Content-Type") == "application/octet-stream":
+                if self.broke_off(length):
+                    return None
+                body: Json = github.incoming(length, self.rfile.read)
+            else:
+                body = json.loads(self.rfile.read(length)) if length else None
             github.before(self.command, parts.path)
             with github.lock:
                 github.log.append((self.command, self.path))
-                found = [f for f in github.faults if f.hits(self.command, self.path)][:1]
+                struck = [f for f in github.faults if f.what != "cut_within"]
+                found = [f for f in struck if f.hits(self.command, self.path)][:1]
                 fault = found[0] if found else None
                 if fault and fault.what == "cut":
                     return self.cut()
                 if fault and fault.what == "answer" and not fault.done:
+                    if fault.starter:
+                        github.leave_starter(parts.path, dict(parse_qsl(parts.query)))
                     return self.send_fault(fault)
                 self.extra: dict[str, str] = {}
                 status, answer = self.done(parts.path, parts.query, body)
@@ -363,6 +388,7 @@ def _handler(github: FakeGithub) -> type[BaseHTTPRequestHandler]:
             if token is None:
                 return 401, {"message": "Bad credentials"}
             asked = {key: value[0] for key, value in parse_qs(query).items()}
+            asked["accept"] = self.headers.get("Accept", "")
             try:
                 answer = github.answer(self.command, path, asked, body, token)
             except Refused as refused:
@@ -370,6 +396,15 @@ def _handler(github: FakeGithub) -> type[BaseHTTPRequestHandler]:
                 return refused.status, refused.body
             made = self.command == "POST" and "graphql" not in path
             return (204 if answer is None else 201 if made else 200), answer
+
+        def broke_off(self, length: int) -> bool:
+            fits = [f for f in github.faults if f.what == "cut_within"]
+            if not any(fault.hits(self.command, self.path) for fault in fits):
+                return False
+            github.log.append((self.command, self.path))
+            self.rfile.read(length // 2)
+            self.cut()
+            return True
 
         def cut(self) -> None:
             self.close_connection = True

@@ -126,6 +126,7 @@ def run(
     actor: str,
     token: str,
     variables: Mapping[str, str],
+    secrets: Mapping[str, str],
     actions: Mapping[str, Path],
     tool_cache: Path,
     path: Iterable[Path] = (),
@@ -150,10 +151,14 @@ def run(
         command += ["--platform", f"{runner}=-self-hosted"]
     for name, value in {**_NO_TERMINAL, **variables}.items():
         command += ["--env", f"{name}={value}"]
+    # Their values come from the environment, where no list of processes shows them.
+    for name in secrets:
+        command += ["--secret", name]
     for uses, place in actions.items():
         command += ["--local-repository", f"{uses}={place}"]
     environ = {
         **machine_environment(*path),
+        **secrets,
         "HOME": str(folder),
         "XDG_CACHE_HOME": str(folder / "xdg"),
         "PIP_CACHE_DIR": str(RIG / "cache" / "pip"),

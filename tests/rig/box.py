@@ -23,6 +23,7 @@ from rig.exchange import FROM_TEST, Answer, Exchange, Fault, Request, without_pr
 from rig.mends import MENDS
 from rig.mirror import Mirror
 from rig.pulls import Pulls
+from rig.releases import ReleaseFiles
 
 
 class Box(ThreadingHTTPServer):
@@ -45,6 +46,7 @@ class Box(ThreadingHTTPServer):
         self.mirror = Mirror(self.emulator, self.root)
         self.pulls = Pulls(self.emulator, self.root)
         self.artifacts = Artifacts(folder / "artifacts", self.url)
+        self.releases = ReleaseFiles()
         self.private: set[str] = set()
         self.grants: dict[str, dict[str, str]] = {}
         self.log: list[Exchange] = []
@@ -89,6 +91,7 @@ class Box(ThreadingHTTPServer):
         self.grants.clear()
         self.private.clear()
         self.artifacts.runs.clear()
+        self.releases.reset()
         self.pulls.reset()
         self.mirror.reset()
         self.emulator.reset()
@@ -118,7 +121,8 @@ class Box(ThreadingHTTPServer):
             if githttp.is_push(request) and served.status == 200:
                 self.sync(repo)
             return served
-        if found := self.artifacts.download(request.path):
+        found = self.artifacts.download(request.path) or self.releases.download(request.path)
+        if found:
             return found
         for mend in MENDS:
             if mended := mend(self, request):
@@ -163,7 +167,9 @@ class _Handler(BaseHTTPRequestHandler):
         entry.fault = fault.kind
         if fault.kind == "cut":
             self._cut()
-        elif fault.kind == "status":
+        elif fault.kind in ("status", "starter"):
+            if fault.kind == "starter":
+                self.server.releases.break_off(self.server, request)
             self._send(_failure(fault), entry)
         else:
             if fault.kind == "delay":

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-Kind = Literal["status", "status_after", "cut", "cut_after", "half", "delay"]
+Kind = Literal["status", "status_after", "cut", "cut_after", "half", "delay", "starter"]
 
 # A request of a test itself carries this header: it is neither remembered nor disturbed.
 FROM_TEST = "X-Rig-Test"
@@ -60,7 +60,8 @@ class Fault(msgspec.Struct, kw_only=True):
 
     ``kind``: ``status`` answers ``status`` and does nothing, ``status_after`` does what was asked
     and answers ``status`` all the same; ``cut`` closes the connection at once, ``cut_after`` when
-    all was done; ``half`` sends half of the answer's body; ``delay`` waits ``seconds`` first.
+    all was done; ``half`` sends half of the answer's body; ``delay`` waits ``seconds`` first;
+    ``starter`` leaves an upload's asset in that state and answers ``status``.
     ``first``: the fitting request, counted from 1, that it begins with; ``times``: how many it
     hits, None for all.
     """

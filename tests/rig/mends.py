@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from rig.exchange import Answer, Request, json_answer
+from rig.releases import releases
 
 if TYPE_CHECKING:
     from rig.box import Box
@@ -25,6 +26,8 @@ LONGEST_BODY = 65_536
 _NOT_FOR_APPS = "Resource not accessible by integration"
 _PULLS = re.compile(r"/repos/([^/]+/[^/]+)/pulls(?:/(\d+)(/files)?)?")
 _PULLS_OF = re.compile(r"/repos/([^/]+/[^/]+)/commits/([0-9a-f]{40})/pulls")
+_PERMISSION = re.compile(r"/repos/([^/]+/[^/]+)/collaborators/([^/]+)/permission")
+_ROLES = {"push": "write", "maintain": "write", "pull": "read", "triage": "read"}
 _TEXTS = re.compile(r"/repos/[^/]+/[^/]+/(issues(/comments/\d+|/\d+(/comments)?)?|pulls(/\d+)?)")
 
 
@@ -98,7 +101,35 @@ def pulls_of_commit(box: Box, request: Request) -> Answer | None:
     return json_answer(200, [row for row in rows if row["head"]["sha"] == found[2]])
 
 
-MENDS: tuple[Mend, ...] = (unknown_token, person_behind_app, too_long, runs, pulls, pulls_of_commit)
+def permission(box: Box, request: Request) -> Answer | None:
+    """Roles go by the name of what they may, and anyone may read what is public.
+
+    https://docs.github.com/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+    """
+    found = _PERMISSION.fullmatch(request.path)
+    if not found or request.method != "GET":
+        return None
+    answer = box.emulator.call(request)
+    if answer.status == 200:
+        value = answer.json()
+        role = value["permission"]
+        return json_answer(200, {**value, "permission": _ROLES.get(role, role)})
+    if answer.status == 404 and found[2] in box.emulator.users:
+        kind = "none" if found[1] in box.private else "read"
+        return json_answer(200, {"permission": kind, "role_name": kind})
+    return answer
+
+
+MENDS: tuple[Mend, ...] = (
+    unknown_token,
+    person_behind_app,
+    too_long,
+    runs,
+    pulls,
+    pulls_of_commit,
+    permission,
+    releases,
+)
 
 
 def _files(box: Box, request: Request, repo: str) -> Answer:

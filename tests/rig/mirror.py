@@ -37,20 +37,27 @@ class Carried(msgspec.Struct):
 
 
 class Mirror:
-    """Carries objects and refs between bare repositories under ``root`` and the emulator."""
+    """Carries objects and refs between bare repositories under ``root`` and the emulator.
+
+    ``apart`` are repositories whose Git the emulator is not to have, being too large for it.
+    """
 
     def __init__(self, emulator: Emulator, root: Path) -> None:
         self._emulator = emulator
         self._root = root
         self._carried: dict[str, Carried] = {}
+        self.apart: set[str] = set()
         self._lock = threading.Lock()
 
     def reset(self) -> None:
         """Forget what was carried."""
         self._carried.clear()
+        self.apart.clear()
 
     def to_emulator(self, repo: str) -> None:
         """Give the emulator what the bare repository has, and take away refs that it lost."""
+        if repo in self.apart:
+            return
         with self._lock:
             bare, carried = self._root / f"{repo}.git", self._carried.setdefault(repo, Carried())
             refs = _refs(bare, *(f"refs/{kind}" for kind in _KINDS))

@@ -11,6 +11,8 @@ import msgspec
 
 from memrepo.errors import UsageError
 
+from .releases import Releases
+
 # GitHub's limit for the body of a pull request and of a comment; the other forge keeps it
 # too, so that what was tried locally works there.
 MOST_CHARACTERS = 65_536
@@ -20,6 +22,9 @@ WORKFLOW_LOGIN = "github-actions[bot]"
 State = Literal["open", "closed", "merged"]
 Wanted = Literal["open", "closed", "merged", "all"]
 Operation = Literal["created", "updated", "unchanged"]
+#: What a person may do in a repository, each with all that the later ones may.
+Permission = Literal["admin", "write", "read", "none"]
+MAY_WRITE: tuple[Permission, ...] = ("admin", "write")
 
 
 class PullRequest(msgspec.Struct, frozen=True):
@@ -78,8 +83,8 @@ class Outcome(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Forge(Protocol):
-    """Where the pull requests of one repository live.
+class Forge(Releases, Protocol):
+    """Where the pull requests and the releases of one repository live.
 
     Each method raises PermissionDenied (exit 5) when the forge does not let it, and
     RemoteFailed (exit 4) when the forge cannot be had. A write whose answer was lost is
@@ -141,6 +146,14 @@ class Forge(Protocol):
         draft: bool | None = None,
     ) -> Outcome:
         """Set what is given and differs; what is None stays."""
+        ...
+
+    def close_pull_request(self, number: int) -> Outcome:
+        """Close a pull request without a merge; one that is not open stays as it is."""
+        ...
+
+    def permission_of(self, login: str) -> Permission:
+        """What the person of that login may do in the repository, as the forge itself knows."""
         ...
 
     def add_labels(self, number: int, labels: Sequence[Label]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol
@@ -41,11 +41,15 @@ class Releases(Protocol):
     """The part of a forge that keeps releases.
 
     Errors as in :class:`memrepo.forge.forge.Forge`. A published release is never changed
-    and never deleted here: each method that would raises UsageError for one.
+    and never deleted here: each method that would raises UsageError for one. Whether it is
+    published is asked anew each time, so a :class:`Release` may be as old as it likes.
     """
 
     def list_releases(self) -> list[Release]:
-        """Every release, drafts too, the newest first, with all their assets."""
+        """Every release, drafts too, the newest first, with all their assets.
+
+        GitHub shows drafts only to a token that may write; to another they are not there.
+        """
         ...
 
     def get_release(self, release_id: int) -> Release:
@@ -53,18 +57,31 @@ class Releases(Protocol):
         ...
 
     def create_release(self, *, tag: str, commit: str, name: str, body: str) -> Release:
-        """A new draft whose tag will point at ``commit``.
+        """A draft whose tag will point at ``commit`` (a full object name), to be filled.
 
-        When the answer was lost, a draft of the same tag, name and body is looked for
-        before it is asked for once more. UsageError when ``tag`` exists already.
+        A draft of the same tag, name and body is what an earlier run, or a request whose
+        answer was lost, has made: the oldest of those is given instead, with what it holds
+        (and the commit that it was made for).
+        Drafts that differ may share a tag. UsageError when ``tag`` exists already.
         """
         ...
 
-    def upload_asset(self, release: Release, path: Path, name: str, sha256: str) -> Asset:
+    def upload_asset(
+        self,
+        release: Release,
+        path: Path,
+        name: str,
+        sha256: str,
+        *,
+        progress: Callable[[int], None] = lambda _bytes: None,
+    ) -> Asset:
         """Put the file at ``path`` into a draft as ``name``; the asset as the forge has it.
 
         An asset of that name with the same digest is taken as done; one left "starter" or
-        with another digest or size is replaced.
+        with another digest or size is replaced. ``sha256`` is the file's, in hexadecimal.
+        The file is read in pieces; ``progress`` is told how many bytes have gone, from the
+        start again when they have to go again. UsageError for a name that GitHub would
+        change, and for a file of no bytes or of 2 GiB and more.
         """
         ...
 
@@ -73,11 +90,19 @@ class Releases(Protocol):
         ...
 
     def download_asset(self, release: Release, asset: Asset) -> Iterator[bytes]:
-        """The asset's bytes in pieces; a cut download raises RemoteFailed, never ends early."""
+        """The asset's bytes in pieces; a cut download raises RemoteFailed, never ends early.
+
+        The last piece is given only when length and digest (where the forge says one) are
+        right; RemoteFailed otherwise. So what a loop got to its end over is what was uploaded.
+        """
         ...
 
     def publish_release(self, release: Release) -> Release:
-        """Make a draft public; one that is public already is taken as done."""
+        """Make a draft public, as the last step: where releases are immutable this locks it.
+
+        One that is public already is taken as done. UsageError when its tag has come to be
+        meanwhile, for another commit or another release, or when an asset is not whole.
+        """
         ...
 
     def delete_release(self, release: Release) -> None:

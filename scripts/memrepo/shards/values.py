@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
@@ -23,16 +24,29 @@ class Archived(msgspec.Struct, frozen=True, order=True):
 
 
 class Shard(msgspec.Struct, frozen=True):
-    """The snapshots of one ISO week, sorted by path; part ``n`` of a week is ``2026-W05.n``."""
+    """The snapshots of one ISO week, sorted by path.
+
+    The first part of a week is ``2026-W05``, part ``n`` after it ``2026-W05.n``. A plan's
+    snapshots are a :class:`memrepo.shards.table.Snapshots`, which holds many in little
+    memory and equals a tuple of the same.
+    """
 
     name: str
-    snapshots: tuple[Archived, ...]
+    snapshots: Sequence[Archived]
+
+
+class Left(msgspec.Struct, frozen=True, order=True):
+    """A snapshot that is due and that no shard can hold, and why, in words."""
+
+    path: str
+    why: str
 
 
 class Plan(msgspec.Struct, frozen=True):
     """What one run would archive: the snapshots of ``commit`` from before ``before`` (UTC).
 
-    ``kept`` are those that are old enough and stay, being the newest of their agent.
+    ``kept`` are those that are old enough and stay, being the newest of their agent;
+    ``left`` are those that stay because a tar of ours cannot hold them.
     ``key`` names what is archived and nothing else: SHA-256 over the lines
     ``<blob> <path>`` of all shards, so that a second run over another commit finds it.
     """
@@ -42,13 +56,15 @@ class Plan(msgspec.Struct, frozen=True):
     shards: tuple[Shard, ...]
     kept: tuple[Archived, ...]
     key: str
+    left: tuple[Left, ...] = ()
 
 
 class Packed(msgspec.Struct, frozen=True):
     """One packed shard. ``tar_sha256`` is its identity: gzip's bytes depend on the compressor.
 
     ``size`` and ``tar_size`` are bytes of the asset and of the tar in it; ``snapshots`` are
-    (path, blob, size, SHA-256 of the content) in the order of the tar.
+    (path, blob, size, SHA-256 of the content) in the order of the tar; what
+    :func:`memrepo.shards.pack.pack` gives is a :class:`memrepo.shards.table.Members`.
     """
 
     shard: str
@@ -57,7 +73,7 @@ class Packed(msgspec.Struct, frozen=True):
     sha256: str
     tar_size: int
     tar_sha256: str
-    snapshots: tuple[tuple[str, str, int, str], ...]
+    snapshots: Sequence[tuple[str, str, int, str]]
 
 
 class IndexLine(msgspec.Struct, frozen=True):

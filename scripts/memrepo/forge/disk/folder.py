@@ -9,12 +9,16 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
+import secrets
+import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from memrepo.errors import BadInput, MemrepoError, PermissionDenied, RemoteFailed
 from memrepo.forge.failure import plain
@@ -26,6 +30,7 @@ _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK_NAME = ".lock"
 _PATIENCE = 30.0
+_HIDDEN = re.compile(r"\..+\.\w+~")
 
 
 class Folder:
@@ -111,6 +116,70 @@ class Folder:
             os.unlink(name, dir_fd=folder)
             os.fsync(folder)
 
+    def size(self, path: str) -> int | None:
+        """A file's size in bytes; None for one that does not exist, or is no plain file."""
+        above, name = os.path.split(path)
+        with self._errors(path), suppress(FileNotFoundError), self._open(above) as folder:
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            return found.st_size if stat.S_ISREG(found.st_mode) else None
+        return None
+
+    def pieces(self, path: str, size: int) -> Iterator[bytes]:
+        """A file's bytes, ``size`` at a time.  Raises RemoteFailed for one that is not there."""
+        above, name = os.path.split(path)
+        with self._errors(path), self._open(above) as folder:
+            file = os.fdopen(os.open(name, _READ, dir_fd=folder), "rb")
+        with file:
+            while piece := self._piece(file, path, size):
+                yield piece
+
+    def _piece(self, file: BinaryIO, path: str, size: int) -> bytes:
+        with self._errors(path):
+            return file.read(size)
+
+    @contextmanager
+    def incoming(self, path: str) -> Iterator[tuple[BinaryIO, Callable[[], None]]]:
+        """A new file beside ``path`` to fill, and what puts it in place, whole.
+
+        For files that take longer to write than others can wait for the lock: call the second
+        with the lock held. Without it the file is gone at the end; one that a killed process
+        left is taken away by :meth:`sweep`.
+        """
+        above, name = os.path.split(path)
+        hidden = f".{name}.{secrets.token_hex(4)}~"
+        with self._errors(path), self._open(above, create=True) as folder:
+            descriptor = os.open(hidden, _WRITE, 0o444, dir_fd=folder)
+            with os.fdopen(descriptor, "wb") as file:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+                def put() -> None:
+                    file.flush()
+                    os.fsync(descriptor)
+                    os.rename(hidden, name, src_dir_fd=folder, dst_dir_fd=folder)
+                    os.fsync(folder)
+
+                try:
+                    yield file, put
+                finally:
+                    with suppress(FileNotFoundError):
+                        os.unlink(hidden, dir_fd=folder)
+
+    def sweep(self, path: str) -> None:
+        """Take away what killed processes left in the folder at ``path``; with the lock held."""
+        with self._errors(path), suppress(FileNotFoundError), self._open(path) as folder:
+            for name in os.listdir(folder):  # noqa: PTH208 (of a descriptor)
+                if _HIDDEN.fullmatch(name):
+                    _sweep(folder, name)
+
+    def remove_folder(self, path: str) -> None:
+        """Take a folder away with what is in it, as one step for those who look."""
+        above, name = os.path.split(path)
+        hidden = f".{name}.{secrets.token_hex(4)}~"
+        with self._errors(path), suppress(FileNotFoundError), self._open(above) as folder:
+            os.rename(name, hidden, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
+            shutil.rmtree(hidden, dir_fd=folder)
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """One writer at a time; the system lets go of it when a writer is killed."""
@@ -164,6 +233,19 @@ class Folder:
                 ) from None
             why = error.strerror or "the file system refused"
             raise RemoteFailed(f"{self.where(path)}: {plain(why)}", "repair that") from None
+
+
+def _sweep(folder: int, name: str) -> None:
+    with suppress(FileNotFoundError):
+        if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            shutil.rmtree(name, dir_fd=folder)
+            return
+        descriptor = os.open(name, _READ, dir_fd=folder)
+        try:
+            if _locked(descriptor):  # its writer would hold it
+                os.unlink(name, dir_fd=folder)
+        finally:
+            os.close(descriptor)
 
 
 def _locked(descriptor: int) -> bool:

@@ -9,6 +9,7 @@ from memrepo.errors import BadInput
 from memrepo.forge.failure import plain
 from memrepo.forge.forge import (
     Outcome,
+    Permission,
     PullRequest,
     Wanted,
     at_commit,
@@ -103,6 +104,19 @@ class PullRequests(Store):
                 self._folder.write(f"{self._path(number)}/body.md", write_text(body))
             self._edit(number, edits)
         return Outcome(self.get_pull_request(number), "updated")
+
+    def close_pull_request(self, number: int) -> Outcome:
+        """Close a pull request without a merge; one that is not open stays as it is."""
+        with self._folder.lock():
+            before = self.get_pull_request(number)
+            if before.state != "open":
+                return Outcome(before, "unchanged")
+            self._edit(number, {"state": "closed"})
+        return Outcome(self.get_pull_request(number), "updated")
+
+    def permission_of(self, _login: str) -> Permission:
+        """Who can put words into the folder can write to it: there is no other reader."""
+        return "write"
 
     def request_reviewers(self, number: int, reviewers: Sequence[str]) -> tuple[str, ...]:
         """Note who is asked to review; a warning for each who cannot be."""

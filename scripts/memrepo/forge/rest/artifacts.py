@@ -9,11 +9,11 @@ from memrepo.forge.failure import Attempt, Failure
 
 from .requester import GithubFailed, Turns, understood
 from .session import Session
+from .transfer import FOUND, failure_of
 
 _READ = "actions: read"
 _CHUNK = 1 << 16
 _TIMEOUT = 60
-_FOUND = (301, 302, 303, 307, 308)
 
 
 class Artifacts(Session):
@@ -58,8 +58,8 @@ class Artifacts(Session):
         url = f"{requester.base_url}/repos/{self._slug}/actions/artifacts/{number}/zip"
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
         first = requests.get(url, headers=headers, timeout=_TIMEOUT, allow_redirects=False)
-        if first.status_code not in _FOUND:
-            raise GithubFailed(_failure(first))
+        if first.status_code not in FOUND:
+            raise GithubFailed(failure_of(first))
         place = first.headers.get("Location", "")
         with requests.get(place, timeout=_TIMEOUT, stream=True) as answer:
             if answer.status_code != 200:
@@ -71,15 +71,6 @@ class Artifacts(Session):
                     raise _too_big(name, size, most_bytes)
                 parts.append(part)
         return b"".join(parts)
-
-
-def _failure(answer: requests.Response) -> Failure:
-    try:
-        message = str(answer.json().get("message", ""))
-    except (ValueError, AttributeError):
-        message = answer.reason or ""
-    headers = {str(key).lower(): str(value) for key, value in answer.headers.items()}
-    return Failure(answer.status_code, message, headers)
 
 
 def _too_big(name: str, size: int, most: int) -> BadInput:

@@ -148,6 +148,24 @@ class PullRequests(Session):
             now, notes = self._set_draft(now, draft)
         return Outcome(now, "unchanged" if now == before else "updated", notes)
 
+    def close_pull_request(self, number: int) -> Outcome:
+        """Close a pull request without a merge; one that is not open stays as it is."""
+        before = self.get_pull_request(number)
+        if before.state != "open":
+            return Outcome(before, "unchanged")
+
+        def send() -> PullRequest:
+            pull = self._pull(number)
+            pull.edit(state="closed")
+            return self._value(pull)
+
+        def look() -> PullRequest | None:
+            found = self.get_pull_request(number)
+            return found if found.state != "open" else None
+
+        attempt = Attempt(f"close pull request {number}", WRITE, f"pull request {number}")
+        return Outcome(self._write_or_raise(send, look, attempt), "updated")
+
     def _value(self, pull: GithubPull) -> PullRequest:
         return values.pull_request(pull, self._slug)
 

@@ -64,6 +64,8 @@ class PatientRequester(Requester):
         )
         self._patience = patience
         self._tell = tell
+        self.seconds = timeout
+        self.user_agent = user_agent
 
     def requestJsonAndCheck(  # noqa: N802 (PyGithub's name)
         self,
@@ -81,12 +83,8 @@ class PatientRequester(Requester):
                 answer = super(PatientRequester, self).requestJsonAndCheck(
                     verb, url, parameters, dict(headers or {}), input, follow_302_redirect
                 )
-            data = answer[1]
-            if verb != "DELETE" and not isinstance(data, dict | list):
-                raise GithubFailed(Failure(0, "an empty answer"))
-            if isinstance(data, dict) and str(data.get("message", "")).startswith("Moved"):
-                # What PyGithub makes of a redirected write.
-                raise GithubFailed(Failure(MOVED, "it has another name now"))
+            if verb != "DELETE":
+                checked_answer(answer[1])
             return answer
 
         if verb not in _READS:
@@ -98,6 +96,15 @@ class PatientRequester(Requester):
             except GithubFailed as error:
                 if not turns.wait_after(error.failure):
                     raise
+
+
+def checked_answer(data: Any) -> None:
+    """Raises GithubFailed for the body of an answer that is none."""
+    if not isinstance(data, dict | list):
+        raise GithubFailed(Failure(0, "an empty answer"))
+    if isinstance(data, dict) and str(data.get("message", "")).startswith("Moved"):
+        # What PyGithub makes of a redirected write.
+        raise GithubFailed(Failure(MOVED, "it has another name now"))
 
 
 class Turns:

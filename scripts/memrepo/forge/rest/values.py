@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from memrepo.forge.failure import MOVED, Failure
 from memrepo.forge.forge import Comment, PullRequest, State, same_login
+from memrepo.forge.releases import Asset, Release
 
 from .requester import GithubFailed, understood
 
@@ -65,6 +67,39 @@ def comment(found: IssueComment) -> Comment:
     if not value.id:
         raise GithubFailed(Failure(0, "an answer that is no comment"))
     return value
+
+
+def asset(data: dict[str, Any]) -> Asset:
+    """A release asset's value.  Raises GithubFailed when the answer is not one."""
+    with understood():
+        kind, _, digest = str(data.get("digest") or "").partition(":")
+        return Asset(
+            id=int(data["id"]),
+            name=str(data["name"]),
+            size=int(data["size"]),
+            sha256=digest.lower() if kind == "sha256" else "",
+            state="uploaded" if data["state"] == "uploaded" else "starter",
+        )
+
+
+def release(data: dict[str, Any], slug: str, assets: tuple[Asset, ...]) -> Release:
+    """A release's value.  Raises GithubFailed when the answer is not one of ``slug``."""
+    with understood():
+        found = "/".join(urlsplit(data["url"]).path.split("/")[-4:-2])
+        if not same_login(found, slug):
+            raise GithubFailed(Failure(MOVED, f"it is now {found}"))
+        published = data.get("published_at")
+        return Release(
+            id=int(data["id"]),
+            tag=str(data["tag_name"]),
+            name=str(data["name"] or ""),
+            body=str(data["body"] or ""),
+            url=str(data["html_url"]),
+            draft=data["draft"] is not False,
+            created_at=_utc(datetime.fromisoformat(data["created_at"])),
+            published_at=_utc(datetime.fromisoformat(published)) if published else None,
+            assets=assets,
+        )
 
 
 def _login(user: NamedUser | Organization | None) -> str:
