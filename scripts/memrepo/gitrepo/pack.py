@@ -26,6 +26,7 @@ _OFFSET_DELTA = 6
 _WIDEST_STEP = 256
 _MOST_VERSIONS = 4096
 _SMALL = 512
+_WINDOW = 4096
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -100,7 +101,7 @@ class PackSink:
         return oid
 
     def _add(self, oid: bytes, kind: str, header: bytes, body: bytes, base: bytes | None) -> None:
-        data = header + zlib.compress(body, 1)
+        data = header + _deflated(body)
         try:
             self._file.write(data)
         except OSError as error:
@@ -187,6 +188,14 @@ class PackSink:
         """Drop everything that was stored."""
         self._file.close()
         self._temporary.unlink(missing_ok=True)
+
+
+def _deflated(body: bytes) -> bytes:
+    """``body`` as a zlib stream. For a small one, making room for a large window is most of it."""
+    if len(body) > _WINDOW:
+        return zlib.compress(body, 1)
+    made = zlib.compressobj(1, zlib.DEFLATED, 12, 5)
+    return made.compress(body) + made.flush()
 
 
 def _is_hex(name: str) -> bool:

@@ -14,6 +14,7 @@ from memrepo.gitrepo.repository import Repository
 from memrepo.protocol.documents import Metadata
 from memrepo.protocol.layout import place_of
 from memrepo.report.phrases import count
+from memrepo.shards.values import INDEX_PATH
 
 
 class _Counted(msgspec.Struct):
@@ -33,7 +34,9 @@ class Cycle(msgspec.Struct, frozen=True):
 
     ``timestamp`` is its author's time (ISO 8601 with offset). ``snapshot`` is "" where the
     commit brought none. ``context_turns``,
-    ``tools`` and ``version`` are None where the snapshot cannot be read.
+    ``tools`` and ``version`` are None where the snapshot cannot be read. ``archived`` is the
+    release that holds a snapshot which left the tree, "" for others; where its commit is not
+    in this clone, ``commit`` and ``message`` are "" and the time is that of its name.
     """
 
     commit: str
@@ -43,10 +46,14 @@ class Cycle(msgspec.Struct, frozen=True):
     context_turns: int | None = None
     tools: int | None = None
     version: str | None = None
+    archived: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """The public JSON shape of ``history --json``."""
-        return msgspec.structs.asdict(self)
+        """The public JSON shape of ``history --json``: ``archived`` only where it is."""
+        value = msgspec.structs.asdict(self)
+        if not self.archived:
+            del value["archived"]
+        return value
 
 
 def list_cycles(
@@ -63,11 +70,19 @@ def list_cycles(
     A trailer is only what a commit says of itself: a snapshot counts where it is one of this
     agent and the commit brought it. A commit of any other kind that calls itself the agent's
     is listed without one, so that a person sees it.
+    Archived snapshots are marked, and listed also where no commit here brought them.
     Raises :class:`memrepo.errors.UnknownRevision` when ``rev`` does not exist.
     """
     entries = agent_log(repo, agent_id, rev=rev, since=since, until=until, limit=limit)
     snapshots = brought(repo, agent_id, entries)
-    return [_cycle(agent_id, entry, snapshots.get(entry.commit)) for entry in entries]
+    cycles = [_cycle(agent_id, entry, snapshots.get(entry.commit)) for entry in entries]
+    tip = repo.view(repo.tip() if rev == "HEAD" else repo.resolve(rev))
+    if not tip.exists(INDEX_PATH):
+        return cycles
+    # Not at the top: few repositories ask, and the answer costs an import.
+    from memrepo.history.join import with_archived
+
+    return with_archived(cycles, agent_id, tip, limit=limit, since=since, until=until)
 
 
 def brought(repo: Repository, agent_id: str, entries: list[LogEntry]) -> dict[str, Found]:
@@ -143,7 +158,10 @@ def cycle_line(cycle: Cycle) -> str:
     turns = "? turns" if cycle.context_turns is None else count(cycle.context_turns, "turn")
     tools = "? tools" if cycle.tools is None else count(cycle.tools, "tool")
     version = cycle.version or "?"
+    archived = f"  [archived in {cycle.archived}]" if cycle.archived else ""
+    if not cycle.commit:
+        return f"{cycle.timestamp}  {'-':<12}  {cycle.snapshot}{archived}"
     return (
         f"{cycle.timestamp}  {cycle.commit[:12]}  {version:<8} "
-        f"{turns:>9} {tools:>8}  {cycle.message}"
+        f"{turns:>9} {tools:>8}  {cycle.message}{archived}"
     )

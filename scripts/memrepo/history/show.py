@@ -32,8 +32,10 @@ def files_at(repo: Repository, agent_id: str, rev: str) -> Shown:
     """The agent's files at ``rev``, which may be a revision or a snapshot's name or path.
 
     A snapshot's name stands for the commit that wrote it; where no commit did (it was
-    imported), the files are those that the snapshot itself holds.
-    Raises :class:`UnknownRevision` when there is no such revision, snapshot or agent.
+    imported), the files are those that the snapshot itself holds, also after it was archived
+    (``commit`` is then the one it was archived from).
+    Raises :class:`UnknownRevision` when there is no such revision, snapshot or agent, and
+    :class:`memrepo.history.archived.SnapshotArchived` where only the archive has it.
     """
     snapshot = parse_snapshot_name(rev.rpartition("/")[2])
     if snapshot is not None:
@@ -64,15 +66,32 @@ def _by_snapshot(repo: Repository, agent_id: str, name: str) -> Shown:
     paths = [snapshot.path("flat"), snapshot.path("daily")]
     for blob in repo.reader.read_many([f"{head}:{path}" for path in paths]):
         if blob is not None and blob.data is not None:
-            try:
-                return Shown(head, dict(zip(STATE_FILES, split_snapshot(blob.data), strict=True)))
-            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-                raise UnknownRevision(
-                    f"the snapshot {name} cannot be read", "memrepo validate says why"
-                ) from None
-    raise UnknownRevision(
-        f"there is no snapshot {name}", f"memrepo history --agent-id {agent_id} lists them"
-    )
+            return Shown(head, _parts(name, blob.data))
+    return _archived(repo, agent_id, name, head)
+
+
+def _archived(repo: Repository, agent_id: str, name: str, head: str) -> Shown:
+    """A snapshot that left the tree: its bytes may still be here, as an object of old commits."""
+    from memrepo.history.archived import ArchiveIndex, SnapshotArchived
+
+    found = ArchiveIndex(repo.view(head)).find(name)
+    if found is None:
+        raise UnknownRevision(
+            f"there is no snapshot {name}", f"memrepo history --agent-id {agent_id} lists them"
+        )
+    blob = repo.reader.find(found.blob)
+    if blob is None or blob.kind != "blob" or blob.data is None:
+        raise SnapshotArchived(found)
+    return Shown(found.line.commit, _parts(name, blob.data))
+
+
+def _parts(name: str, data: bytes) -> dict[str, bytes]:
+    try:
+        return dict(zip(STATE_FILES, split_snapshot(data), strict=True))
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        raise UnknownRevision(
+            f"the snapshot {name} cannot be read", "memrepo validate says why"
+        ) from None
 
 
 def as_json(shown: Shown) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Keeping a clone fast and small: pack, index, and drop what nothing needs."""
