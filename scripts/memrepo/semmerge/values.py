@@ -29,6 +29,7 @@ ConflictKind = Literal[
     "file-folder",
     "mode",
     "symlink",
+    "submodule",
     "snapshot",  # one name, different bytes
 ]
 NoteKind = Literal[
