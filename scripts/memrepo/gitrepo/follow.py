@@ -40,6 +40,13 @@ def follow(repo: Repository, ref: str, old: str, new: str) -> Move:
     return "moved" if repo.refs(_REFLOG).swap(ref, old, new) else "lost"
 
 
+def undo_follow(repo: Repository, new: str) -> None:
+    """Bring index and worktree back to HEAD where a killed process has brought them to ``new``."""
+    tip = repo.tip()
+    if tip and tip != new and repo.reader.find(new, limit=0):
+        _bring(repo, new, tip)
+
+
 def _bring(repo: Repository, old: str, new: str) -> str:
     """Merge the change into index and worktree; the reason when Git refuses, else ""."""
     args = ["-c", "core.hooksPath=/dev/null", "read-tree", "-m", "-u", old, new]

@@ -205,6 +205,11 @@ def caller_value(name: str) -> str:
     return os.environ.get(name, "")
 
 
+def caller_values(prefix: str) -> list[str]:
+    """What every variable of the caller's environment whose name begins so holds."""
+    return [value for name, value in sorted(os.environ.items()) if name.startswith(prefix)]
+
+
 def start_failure(error: OSError, cwd: Path) -> MemrepoError:
     """The words for a process that could not even start."""
     if not Path(cwd).is_dir():

@@ -2,7 +2,8 @@
 
 A path that a commit changes must be on the new tip what it was before that commit, or
 already what the commit makes of it. All of ``state/<agent>/`` counts as one such thing,
-since files of one agent written in two places do not fit together.
+since files of one agent written in two places do not fit together; so do all records of one
+address, of which two may be active for one key only by mistake.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def _clashes(trees: PathTrees, root: bytes, applied: Applied) -> list[bytes]:
             continue
         if now != applied.before.get(path):
             clash.add(path)
-        folder = _agent_folder(path)
+        folder = _agent_folder(path) or _records_folder(path)
         if folder and _value(trees, root, folder) != applied.before.get(folder):
             clash.add(path)
     return sorted(clash)
@@ -184,12 +185,23 @@ def _agent_folder(path: bytes) -> bytes | None:
     return b"/".join(parts[:2]) if len(parts) > 2 and parts[0] == b"state" else None
 
 
+def _records_folder(path: bytes) -> bytes | None:
+    """``records/<address>/`` of ``records/<address>/<prefix>/<id>.yml``."""
+    parts = path.split(b"/")
+    return b"/".join(parts[:-2]) if len(parts) > 3 and parts[0] == b"records" else None
+
+
 def _needs_person(commit: str, paths: list[bytes]) -> NeedsPerson:
     agents = sorted({folder[6:] for path in paths if (folder := _agent_folder(path))})
     shown = ", ".join(plain(path_text(path)) for path in paths[:_SHOWN])
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
     names = ", ".join(plain(path_text(agent)) for agent in agents[:_SHOWN])
     subject = f"agent {names}" if agents else "a path"
+    if all(path.startswith(b"records/") for path in paths):
+        return NeedsPerson(
+            f"another writer published records of the same address: {shown}{more}",
+            "memrepo records sweep --push publishes yours beside them; they are kept here",
+        )
     return NeedsPerson(
         f"{subject} was changed here and by another writer: {shown}{more}"
         f" (commit {commit[:12]} does not fit on the new tip)",

@@ -112,6 +112,11 @@ class Staged:
             update_index(self._repo, ["-z", "--index-info"], lines)
         self._paths &= keep
 
+    def adopt(self, wrote: Mapping[bytes, tuple[bytes | None, bytes | None]]) -> None:
+        """Take over what a killed process staged: what it wrote to each path, what was there."""
+        self._wrote.update(wrote)
+        self._paths.update(wrote)
+
     @property
     def paths(self) -> frozenset[bytes]:
         """The paths that were written or staged."""
