@@ -1,0 +1,1 @@
+"""Rollouts: trials of memory on a branch, step by step."""

@@ -1,0 +1,1 @@
+"""Outcomes of a rollout's units, compared: what the numbers allow to conclude."""
