@@ -12,6 +12,7 @@ import argparse
 import gc
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -82,10 +83,23 @@ class Bench(msgspec.Struct, frozen=True):
         return self.rounds or (1 if self.small else full)
 
 
-def take_turns(ways: Mapping[str, Way], rounds: int, *, warm: int = 1) -> dict[str, list[float]]:
+def cpu_seconds() -> float:
+    """The processor's time of this process and of all those it started that have ended."""
+    both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in both)
+
+
+def take_turns(
+    ways: Mapping[str, Way],
+    rounds: int,
+    *,
+    warm: int = 1,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, list[float]]:
     """Seconds that each way took in each round; the ``warm`` rounds before are not counted.
 
-    Each round begins with another way, so that none has the others' caches to itself.
+    Seconds are the wall's, or those of another ``clock``. Each round begins with another way,
+    so that none has the others' caches to itself.
     """
     taken: dict[str, list[float]] = {name: [] for name in ways}
     names = list(ways)
@@ -94,9 +108,9 @@ def take_turns(ways: Mapping[str, Way], rounds: int, *, warm: int = 1) -> dict[s
         for name in names[turn:] + names[:turn]:
             action = ways[name](number)
             gc.collect()
-            began = time.perf_counter()
+            began = clock()
             action()
-            seconds = time.perf_counter() - began
+            seconds = clock() - began
             if number >= warm:
                 taken[name].append(seconds)
         say(f"round {number + 1} of {warm + rounds}")

@@ -29,6 +29,11 @@ QUESTIONS = (
     "bulk",
     "revert",
     "concurrent_push",
+    "archive",
+    "merge",
+    "knowledge",
+    "rollout",
+    "mcp_answers",
     "cold_start",
 )
 _TABLE = re.compile(r"(?<=<!-- table -->\n).*?(?=<!-- end -->)", re.DOTALL)

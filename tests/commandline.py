@@ -37,12 +37,15 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 def memrepo(repo: GitRepo | Path, *args: str | Path) -> Ran:
-    """``memrepo ARGS --repo-path REPO`` in this process; a traceback fails the test."""
+    """``memrepo ARGS --repo-path REPO`` in this process; a traceback fails the test.
+
+    The first argument is the command, as ``"pr list"`` where it is one of a group.
+    """
     path = repo.path if isinstance(repo, GitRepo) else repo
     command, *rest = map(str, args)
     out, err = _stream(), _stream()
     with hang_guard(), redirect_stdout(out), redirect_stderr(err):
-        code = app._run([command, "--repo-path", str(path), *rest])
+        code = app._run([*command.split(), "--repo-path", str(path), *rest])
     ran = Ran(code, _text(out), _text(err))
     assert code in range(6), ran
     return ran

@@ -19,6 +19,7 @@ BRANCH = "feature/refunds"
 CHANGED, SPOILT, REVERTED = "airline-12", "airline-22", "airline-09"
 PROPOSING, PRODUCT_TOOL = "airline-15", "get_product_details"
 BY_COMMAND_LINE = 4
+ARCHIVED_BEFORE = "2026-03-03"
 NOTES = """\
 # What the airline agents know
 
@@ -62,6 +63,7 @@ def play(folder: Path) -> Path:
     revert(memory)
     propose(folder, memory, agents, cycles[-1])
     read("git", "-C", str(memory), "restore", ".")
+    archive(folder, memory, len(agents))
     check(not read("git", "-C", str(memory), "status", "--porcelain"), "git status is clean")
     read("git", "-C", str(memory), "fsck", "--strict")
     check(True, "git fsck finds nothing wrong")
@@ -211,6 +213,30 @@ def propose(folder: Path, memory: Path, agents: dict[str, Agent], last: Cycle) -
     pull = (forge / "pulls/0001/body.md").read_text(encoding="utf-8")
     check(PRODUCT_TOOL.split("_")[0] in pull, "its text says what changes")
     print(f"  its page: {page}")
+
+
+def archive(folder: Path, memory: Path, agents: int) -> None:
+    """Old snapshots leave the tree for a release, and come back byte for byte."""
+    say("Weeks later: old snapshots move into a release, and each agent's newest stays.")
+    before = snapshots(memory)
+    where = ["--repo-path", str(memory), "--forge", f"local:{folder / 'forge'}"]
+    run("memrepo", "archive", "run", *where, "--before", ARCHIVED_BEFORE)
+    left = snapshots(memory)
+    check(len(left) == agents, "each agent's newest snapshot is still there")
+    run("memrepo", "archive", "verify", *where, "--deep")
+    back = folder / "from-the-archive"
+    run("memrepo", "archive", "restore", *where, "--all", "--to", str(back))
+    gone = sorted(before.keys() - left.keys())
+    found = read("git", "hash-object", "--no-filters", *(str(back / path) for path in gone))
+    same = found.decode().split() == [before[path] for path in gone]
+    check(same, f"each of the {len(gone)} snapshots is back, byte for byte")
+
+
+def snapshots(memory: Path) -> dict[str, str]:
+    """Every snapshot in the tree, with its blob id."""
+    rows = read("git", "-C", str(memory), "ls-tree", "-r", "HEAD", "history/").decode().splitlines()
+    named = (row.split("\t") for row in rows)
+    return {path: head.split()[2] for head, path in named if path.endswith(".json")}
 
 
 if __name__ == "__main__":

@@ -7,12 +7,14 @@ from rig.tools import ROOT
 REVIEW, COMMENT = "memory-review.yml", "memory-review-comment.yml"
 
 
+def starter(name: str) -> str:
+    """A starter workflow as it is shipped."""
+    return (ROOT / "workflows" / name).read_text(encoding="utf-8")
+
+
 def starters() -> dict[str, str | bytes]:
-    """Both starter workflows, where a repository has them."""
-    return {
-        f".github/workflows/{name}": (ROOT / "workflows" / name).read_text(encoding="utf-8")
-        for name in (REVIEW, COMMENT)
-    }
+    """Both starter workflows of a review, where a repository has them."""
+    return {f".github/workflows/{name}": starter(name) for name in (REVIEW, COMMENT)}
 
 
 def job(on: str, permissions: str, steps: str) -> str:

@@ -117,9 +117,10 @@ def test_every_output_is_one_that_the_verb_sets(folder: str) -> None:
     if not outputs:
         assert folder == "."
         return
-    verb = Path(folder).name
+    verb = Path(folder).name.replace("-", "_")
     room = ROOT / "scripts" / "memrepo" / "runner"
-    source = "".join((room / name).read_text("utf-8") for name in (f"{verb}.py", "reports.py"))
+    shared = ["knowledge.py"] if verb in ("merge_knowledge", "memory_command") else ["reports.py"]
+    source = "".join((room / name).read_text("utf-8") for name in (f"{verb}.py", *shared))
     for name, value in outputs.items():
         assert value["value"] == f"${{{{ steps.{step(folder)['id']}.outputs.{name} }}}}"
         assert f'"{name}":' in source
@@ -162,7 +163,18 @@ def test_one_action_is_pinned_to_one_commit_everywhere() -> None:
     assert {name: found for name, found in pins.items() if len(found) > 1} == {}
 
 
-@pytest.mark.parametrize("name", ["memory-review.yml", "memory-review-comment.yml"])
+CALLED = [
+    "memory-review.yml",
+    "memory-review-comment.yml",
+    "knowledge-update.yml",
+    "knowledge-merge.yml",
+    "memory-commands.yml",
+    "weekly-archive.yml",
+]
+CALLER_CHOOSES = ("fail-on", "mode", "branches", "into", "source", "agent-id")
+
+
+@pytest.mark.parametrize("name", CALLED)
 def test_the_called_workflows_do_what_the_starters_do(name: str) -> None:
     """Save for what a caller may choose, and how they reach the actions."""
 
@@ -171,8 +183,14 @@ def test_the_called_workflows_do_what_the_starters_do(name: str) -> None:
         (body,) = said["jobs"].values()
         found: list[dict[str, Any]] = body["steps"]
         for each in found:
-            each["uses"] = re.sub(r"^(OWNER/memrepo|\$)/(.*?)(@.*)?$", r"\2", each["uses"])
-            each.get("with", {}).pop("fail-on", None)
+            uses = each.get("uses", "")
+            each["uses"] = re.sub(r"^(OWNER/memrepo|\$)/(.*?)(@.*)?$", r"\2", uses)
+            each["env"] = sorted(each.get("env", {}))
+            for choice in CALLER_CHOOSES:
+                each.get("with", {}).pop(choice, None)
+            if not each.get("with"):
+                each.pop("with", None)
+            each.pop("id", None)
         return [{**each, "permissions": body["permissions"]} for each in found]
 
     assert steps(ROOT / "workflows" / name) == steps(ROOT / ".github" / "workflows" / name)
@@ -185,8 +203,19 @@ def test_the_second_half_checks_nothing_out() -> None:
         assert not re.search(r"^\s+(- )?run:", text, re.MULTILINE)
 
 
+def test_the_commands_of_comments_are_for_new_comments_and_take_no_pull_request_in() -> None:
+    for folder in ("workflows", ".github/workflows"):
+        text = (ROOT / folder / "memory-commands.yml").read_text("utf-8")
+        (body,) = yaml.safe_load(text)["jobs"].values()
+        assert body["if"].startswith("github.event.issue.pull_request && ")
+        assert not [each for each in body["steps"] if "run" in each]
+        assert "ref" not in body["steps"][0]["with"]
+        assert "github.event" not in str(body["steps"])
+    assert "types: [created]" in (ROOT / "workflows" / "memory-commands.yml").read_text("utf-8")
+
+
 def test_the_script_knows_every_verb() -> None:
     text = (ROOT / "scripts" / "action-setup").read_text("utf-8")
-    named = re.search(r"^([a-z |]+)\) module=memrepo.runner ;;$", text, re.MULTILINE)
+    named = re.search(r"^([a-z |-]+)\) module=memrepo.runner ;;$", text, re.MULTILINE)
     assert named
     assert set(shlex.split(named[1].replace("|", " "))) == set(VERBS)

@@ -57,7 +57,7 @@ def _documented() -> dict[str, set[str]]:
         command = ""
         for line in page.read_text(encoding="utf-8").splitlines():
             if line.startswith("#"):
-                named = re.search(r"memrepo ([a-z ]+)(?:`|$)", line)
+                named = re.search(r"memrepo ([a-z -]+)(?:`|$)", line)
                 command = named[1] if named and named[1] in RUNNABLE else command
             elif command and re.match(r"\| `-", line):
                 cell = re.split(r"(?<!\\)\|", line)[1]
@@ -115,7 +115,7 @@ def test_help_fits_a_terminal_of_80_columns_without_colour(
 
 def test_the_commands_of_the_help_are_in_order() -> None:
     listed: Any = typer.main.get_command(build([]))
-    assert tuple(listed.commands) == COMMANDS
+    assert tuple(listed.list_commands(None)) == COMMANDS
 
 
 def test_the_exit_codes_of_the_page_are_those_of_the_errors() -> None:

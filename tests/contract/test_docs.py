@@ -19,9 +19,11 @@ from contract.pages import PAGES, ROOT, Block, Player, blocks
 from memrepo import MemoryRepo, memory
 from memrepo.cli.app import COMMANDS
 from memrepo.gate.files import judge_file
+from memrepo.gate.recordfile import judge_record_file
 from memrepo.protocol.layout import place_of
 from memrepo.protocol.policy import Policy
 from memrepo.protocol.policyfile import parse_policy
+from memrepo.protocol.rolloutfile import parse_rollout
 from memrepo.report import verdict
 from memrepo.semdiff import change
 
@@ -171,6 +173,11 @@ def test_yaml_is_a_sound_workflow_policy_or_hook(page: Path, block: Block, tmp_p
     elif "repos" in value:
         hook = value["repos"][0]["hooks"][0]
         assert {"id", "name", "entry", "language"} <= hook.keys()
+    elif "treatment" in value:
+        assert parse_rollout(block.text.encode(), block.path)[1] == []
+    elif "schema" in value:
+        record = judge_record_file(block.path, block.text.encode(), Policy())
+        assert record.findings == []
     else:
         assert parse_policy(block.text.encode())[1] == []
 

@@ -17,7 +17,8 @@ from memrepo.doctor.catalogue import KINDS, table
 from memrepo.doctor.doctor import Examination, examine
 from memrepo.doctor.render import as_text
 from memrepo.errors import NotAMemoryRepo
-from memrepo.protocol.defaults import DRIVER_CONFIG
+from memrepo.gitrepo.drivercommand import own_command
+from memrepo.protocol.defaults import driver_config
 from memrepo.setup.init import init
 from repositories import GitRepo, new_memory_repo, new_repo
 
@@ -147,7 +148,7 @@ def full_clone(repo: GitRepo) -> None:
 
 def set_up(repo: GitRepo) -> None:
     (repo.path / "state").chmod(0o750)
-    for key, value in DRIVER_CONFIG.items():
+    for key, value in driver_config(own_command()).items():
         repo.git("config", key, value)
 
 
@@ -287,8 +288,26 @@ CASES: list[tuple[str, bool, Spoil, Spoil]] = [
     (
         "driver-broken",
         HAND,
-        config("merge.memrepo.name", "memory"),
-        both(config("merge.memrepo.name", "memory"), config("merge.memrepo.driver", "true")),
+        both(attribute("*.json merge=special"), config("merge.special.name", "special")),
+        both(attribute("*.json merge=special"), config("merge.special.driver", "true")),
+    ),
+    (
+        "driver-broken",
+        AUTO,
+        lambda r: void(r.git("config", "--unset", "merge.memrepo.driver")),
+        config("merge.memrepo.driver", "git merge-file %A %O %B"),
+    ),
+    (
+        "driver-broken",
+        AUTO,
+        config("merge.memrepo.driver", "'/no such/python' -I -m memrepo merge-driver %O %A %B %P"),
+        config("merge.memrepo.driver", "'/bin/sh' -c true"),
+    ),
+    (
+        "rerere-autoupdate",
+        HAND,
+        both(config("rerere.enabled", "true"), config("rerere.autoUpdate", "true")),
+        config("rerere.autoUpdate", "true"),
     ),
     ("shallow-clone", HAND, shallow, full_clone),
     (
@@ -532,10 +551,10 @@ def test_the_documentation_holds_every_problem_as_the_code_has_it() -> None:
 
 def test_after_the_fix_git_shows_and_merges_memory_as_text(healthy: GitRepo) -> None:
     append(healthy, ".gitattributes", "*.json binary")
-    healthy.write("state/bob/tools.json", "[\n\n]\n")
+    healthy.write("state/bob/tools.json", "[\n  1\n]\n")
     assert "Binary files" in healthy.git("diff", "--", "state")
     examine(healthy.path, fix=True)
-    assert "+\n" in healthy.git("diff", "--", "state")
+    assert "+  1\n" in healthy.git("diff", "--", "state")
     assert (healthy.path / ".gitattributes").read_text().startswith("*.json binary\n")
 
 
@@ -663,7 +682,7 @@ def test_a_driver_without_a_command_does_stop_a_merge(healthy: GitRepo) -> None:
         healthy.git("checkout", "--quiet", "-b", branch, "main")
         healthy.write("state/bob/tools.json", turns)
         healthy.commit(branch)
-    healthy.git("config", "merge.memrepo.name", "memory")
+    healthy.git("config", "--unset", "merge.memrepo.driver")
     assert look(healthy) == ["driver-broken"]
     with pytest.raises(AssertionError, match="lacks command line"):
         healthy.git("merge", "one")

@@ -14,7 +14,11 @@ from typing import Any
 import pytest
 
 from memrepo import MemoryRepo
+from memrepo.gitrepo.objects import object_id
 from memrepo.protocol.catalogue import CATALOGUE
+from memrepo.protocol.catalogue_records import RECORD_RULES
+from memrepo.shards.index import index_bytes, index_line, members_bytes, members_path
+from memrepo.shards.values import INDEX_PATH, Archived, Packed
 from repositories import GitRepo, new_repo
 
 Files = dict[str, Any]
@@ -51,6 +55,40 @@ def says(text: str, role: str = "user") -> Files:
 
 def policy(text: str) -> Files:
     return {".memrepo/policy.yml": f"version: 1\n{text}\n".encode()}
+
+
+def rollout(
+    name: str, extra: str = "", *, salt: str = "", agents: str = "[bot]", steps: str = ""
+) -> Files:
+    """A running rollout's file."""
+    weight = 6 if steps else 5
+    text = f"""\
+name: {name}
+control: main
+treatment: feature/{name}
+agents: {agents}
+salt: "{salt or name + ":"}"
+assignment: murmur3-cbor/1
+steps: {steps or "[{weight: 5}]"}
+state: {{phase: running, step: 1, weight: {weight}, since: "2026-03-01T12:00:00Z"}}
+{extra}
+"""
+    return {f".memrepo/rollouts/{name}.yml": text.encode()}
+
+
+def record(listed: bool = True) -> Files:
+    """The archive's record of the old snapshot, with or without the list that it names."""
+    data = (json.dumps(SNAPSHOT, indent=2, ensure_ascii=False) + "\n").encode()
+    sha256 = hashlib.sha256(data).hexdigest()
+    blob = object_id("sha1", "blob", data).hex()
+    packed = Packed(
+        *("2026-W09", "history-2026-W09.tar.gz", 1, sha256, 1, sha256),
+        ((OLD_SNAPSHOT, blob, len(data), sha256),),
+    )
+    line = index_line(packed, tag="history-2026-W22", commit="0" * 40)
+    members = members_bytes([Archived(OLD_SNAPSHOT, blob, len(data))])
+    lists = {members_path(line.tag, line.shard): members} if listed else {}
+    return {INDEX_PATH: index_bytes([line]), **lists}
 
 
 def raw(path: str, data: bytes) -> Files:
@@ -111,6 +149,8 @@ CASES: dict[str, tuple[Files, Files, Files]] = {
         {"history/20260228-120000-bot.json": SNAPSHOT},
     ),
     "snapshot-changed": ({}, {OLD_SNAPSHOT: SNAPSHOT | {"tools": []}}, {NEW_SNAPSHOT: SNAPSHOT}),
+    "snapshot-archived": ({}, record() | {OLD_SNAPSHOT: None}, record()),
+    "archive-index": ({}, record(listed=False), record()),
     "snapshot-mismatch": (
         {},
         says("new") | {NEW_SNAPSHOT: SNAPSHOT},
@@ -181,6 +221,19 @@ CASES: dict[str, tuple[Files, Files, Files]] = {
         policy("limits: {context_turns: 80}"),
     ),
     "policy-value": ({}, policy("limits: {shrink: 2}"), policy("limits: {shrink: 1}")),
+    "rollout-syntax": ({}, rollout("a", extra="steps: ["), rollout("a")),
+    "rollout-unknown-key": ({}, rollout("a", extra="guardrail: []"), rollout("a")),
+    "rollout-value": (
+        {},
+        raw(".memrepo/rollouts/a.yaml", rollout("a")[".memrepo/rollouts/a.yml"]),
+        raw("notes/a.yaml", rollout("a")[".memrepo/rollouts/a.yml"]),
+    ),
+    "rollout-fixed": (rollout("a"), rollout("a", salt="b:"), rollout("a", steps="[{weight: 6}]")),
+    "rollout-overlap": (
+        rollout("a", agents="['bo*']"),
+        rollout("b", agents="[bot]"),
+        rollout("b", agents="[rob*]"),
+    ),
 }  # fmt: skip
 
 
@@ -215,7 +268,10 @@ def found(repo: GitRepo, base: Files, change: Files) -> set[str]:
 
 
 def test_every_code_has_a_case() -> None:
-    assert set(CASES) == set(CATALOGUE)
+    # What is said of a clone, not of a change, has its cause in test_merge_drivers.py.
+    # Those of shared records are in test_gate_records.py.
+    of_records = {rule.code for rule in RECORD_RULES}
+    assert {*CASES, "driver-unregistered", *of_records} == set(CATALOGUE)
 
 
 @pytest.mark.parametrize("code", CASES)
@@ -232,8 +288,10 @@ def test_the_nearest_change_that_must_not(code: str, tmp_path: Path) -> None:
 
 #: Codes that only a change can have, and those that no worktree on this system can hold.
 ONLY_CHANGES = {
-    "snapshot-changed", "snapshot-mismatch", "context-rewritten", "mass-shrink",
-    "version-not-bumped", "tool-breaking", "tool-capability", "policy-changed", "skip-marker",
+    "snapshot-changed", "snapshot-archived", "snapshot-mismatch", "context-rewritten",
+    "mass-shrink", "version-not-bumped", "tool-breaking", "tool-capability", "policy-changed",
+    "skip-marker",
+    "rollout-fixed",
 }  # fmt: skip
 
 

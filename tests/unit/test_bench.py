@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BENCH = ROOT / "bench"
 #: What a question needs, not a question of its own.
-SHARED = {"__init__", "corpus", "measure", "run_all", "stage"}
+SHARED = {"__init__", "corpus", "measure", "merge_cases", "run_all", "stage"}
 QUESTIONS = sorted(path.stem for path in BENCH.glob("*.py") if path.stem not in SHARED)
 FIELDS = {"question", "case", "ours", "other", "result", "goal", "met"}
 

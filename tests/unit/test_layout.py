@@ -10,20 +10,20 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "scripts" / "memrepo"
-JOBS = ("validate", "review", "history", "cycle", "doctor", "setup")
+JOBS = ("validate", "review", "history", "cycle", "doctor", "setup", "maintain")
 # Rooms on one floor are neighbours and do not know each other.
 FLOORS = (
     ("errors",),
     ("protocol",),
-    ("semdiff", "rules", "shards", "buckets", "stats"),
-    ("semmerge",),
+    ("semdiff", "rules", "shards", "buckets", "recordrules"),
+    ("semmerge", "stats"),
     ("gitrepo", "report", "forge"),
     ("gate",),
     JOBS,
     ("settings", "memory"),
     # The jobs that work on a forge do so through the Python API.
-    ("propose", "publish", "archive", "knowledge", "rollout"),
-    ("proposals",),
+    ("propose", "publish", "archive", "knowledge", "records"),
+    ("proposals", "rollout", "live"),
     ("runner",),
     ("cli",),
     ("__main__",),

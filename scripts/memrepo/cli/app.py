@@ -9,12 +9,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from memrepo import __version__
+from memrepo.cli.for_git import FOR_GIT
 from memrepo.errors import GateRefused, MemrepoError
+
+if TYPE_CHECKING:
+    import typer
 
 #: Every command, in the order of the help, and the module of this room that holds it.
 COMMANDS: tuple[str, ...] = (
@@ -28,47 +30,47 @@ COMMANDS: tuple[str, ...] = (
     "revert",
     "validate",
     "doctor",
+    "maintain",
     "propose",
     "pr",
+    "knowledge",
+    "rollout",
+    "archive",
+    "records",
+    "brief",
+    "mcp",
 )
 
 _EPILOG = "Exit codes: 0 done, 1 the gate says no, 2 wrong use or bad input, 3 a person must decide, 4 the remote failed, 5 no permission."  # noqa: E501
 
 
 def build(arguments: list[str]) -> typer.Typer:
-    """The application for these arguments: with the one command they name, or with all."""
+    """The application for these arguments: with the one command they name, or with all.
+
+    What Git runs is no person's command, so only its own help shows it.
+    """
+    import typer
+
+    from memrepo.cli.root import in_order, root
+
     app = typer.Typer(
         name="memrepo",
+        cls=in_order((*COMMANDS, *FOR_GIT)),
         help="Agent memory as small text files in a Git repository: reviewed, tried, rolled back.",
         epilog=_EPILOG,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_root)
-    named = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    app.callback()(root)
+    named = arguments[0] if arguments and arguments[0] in (*COMMANDS, *FOR_GIT) else None
     for name in [named] if named else COMMANDS:
-        module = importlib.import_module(f"memrepo.cli.{name}_command")
+        module = importlib.import_module(f"memrepo.cli.{name.replace('-', '_')}_command")
         if isinstance(group := getattr(module, "group", None), typer.Typer):
             app.add_typer(group, name=name)
         else:
             app.command(name)(module.run)
     return app
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"memrepo {__version__}")
-        raise typer.Exit
-
-
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Say the version."),
-    ] = False,
-) -> None:
-    pass
 
 
 def main() -> None:
@@ -80,10 +82,15 @@ def main() -> None:
     if arguments == ["--version"]:
         print(f"memrepo {__version__}")
         return
+    if arguments[:1] and arguments[0] in FOR_GIT and not {"-h", "--help"} & set(arguments):
+        # Git starts one process a file, so what it runs must not wait for typer.
+        sys.exit(FOR_GIT[arguments[0]](arguments[1:]))
     sys.exit(_run(arguments))
 
 
 def _run(arguments: list[str]) -> int:
+    import typer
+
     try:
         result: Any = build(arguments)(args=arguments, prog_name="memrepo", standalone_mode=False)
         sys.stdout.flush()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
 import typer
 
 from memrepo.errors import PermissionDenied, UsageError
+from memrepo.protocol.ages import parse_age
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.timestamps import parse_timestamp
 
@@ -98,10 +99,8 @@ def instant(text: str | None, option: str) -> datetime | None:
 
 def since_or_until(text: str | None, option: str) -> datetime | None:
     """A time, a date, or an age such as ``7d``, ``12h`` or ``2w`` before now."""
-    units = {"h": "hours", "d": "days", "w": "weeks"}
-    if text and text[:-1].isdecimal() and text[-1] in units and len(text) <= 6:
-        return datetime.now(UTC) - timedelta(**{units[text[-1]]: int(text[:-1])})
-    return instant(text, option)
+    age = parse_age(text) if text else None
+    return instant(text, option) if age is None else datetime.now(UTC) - age
 
 
 Level = Literal["error", "warning", "never"]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from memrepo.cli.forge_option import ForgeOption, Remote
 from memrepo.cli.options import AgentId, DryRun, Json, RepoPath, instant, log, print_json
 
 
@@ -22,18 +23,28 @@ def run(
     at: Annotated[
         str | None, typer.Option("--at", metavar="ISO8601", help="The commit's time (now).")
     ] = None,
+    forge: ForgeOption = None,
+    remote: Remote = None,
     json: Json = False,
     dry_run: DryRun = False,
 ) -> None:
     """Bring one agent back to what it was, in a new commit. Others are untouched.
 
+    A snapshot that only the archive has is fetched from its release.
+
     Example: memrepo revert --agent-id support_v1 --commit 20260301-120000-support_v1.json
     """
+    from memrepo.cli.from_archive import with_archive
     from memrepo.memory import MemoryRepo
 
     when = instant(at, "--at")
     with MemoryRepo(repo_path) as repo:
-        done = repo.revert(agent_id, commit, message=message, at=when, dry_run=dry_run)
+        done = with_archive(
+            repo,
+            lambda: repo.revert(agent_id, commit, message=message, at=when, dry_run=dry_run),
+            forge=forge,
+            remote=remote,
+        )
     if not done.changed:
         log(f"nothing to do: {agent_id} is as it was at {commit}")
     for note in done.notes:

@@ -57,6 +57,8 @@ def run(
 
     with MemoryRepo(repo_path) as repo:
         review = repo.review(base, head)
+        if pr is not None or forge is not None:
+            review = _vouched(repo, review, forge, remote)
         for path, text in reports(review, markdown, html, json, sarif):
             write_beside(path, text)
         if pr is not None:
@@ -104,6 +106,17 @@ def reports(
         form = findings_sarif(list(review.findings), catalogue=CATALOGUE)
         found.append((sarif, json_text(form)))
     return found
+
+
+def _vouched(repo: MemoryRepo, review: Review, forge: str | None, remote: str | None) -> Review:
+    """The review, with the forge asked about the snapshots that leave for its releases."""
+    from memrepo.archive.vouch import needs_word, vouch
+    from memrepo.cli.forge_option import forge_for, remote_of
+
+    if not needs_word(review):
+        return review
+    with forge_for(repo.repository, forge, remote_of(repo.repository, remote)) as where:
+        return vouch(review, repo.repository, where)
 
 
 def _publish(

@@ -23,7 +23,9 @@ _MOST_SECONDS = 86_400
 # Git stores no time before 1970; after the last one there must be seconds left to look in.
 _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
 _OURS = re.compile(
-    r"^(?=[ \t]*(?:agent-id|snapshot|reverts-to|proposed)[ \t]*:)", re.IGNORECASE | re.MULTILINE
+    r"^(?=[ \t]*(?:agent-id|snapshot|reverts-to|proposed|source|source-revision|knowledge-commit|"
+    r"record)[ \t]*:)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 

@@ -9,14 +9,14 @@ from memrepo.doctor.facts import PROBES, Facts, Worktree
 from memrepo.doctor.problem import Problem, SetConfig, WriteFile, WriteLf, count, problem, some
 from memrepo.errors import BadInput
 from memrepo.protocol.block import with_block_last
-from memrepo.protocol.defaults import ATTRIBUTES_BLOCK, DRIVER_CONFIG
+from memrepo.protocol.defaults import ATTRIBUTES_BLOCK, driver_config, driver_program
 
 Values = dict[str, str]
 
 _PATH = ".gitattributes"
 _OWN = "memrepo"
 _NO_NAME = ("set", "unset", "unspecified")
-_TRUE = ("true", "yes", "on", "1")
+TRUE = ("true", "yes", "on", "1")
 # Drivers that Git brings along (gitattributes: defining a custom hunk-header).
 _GIT_DIFF = frozenset(
     [
@@ -38,7 +38,7 @@ def attribute_problems(facts: Facts, tree: Worktree) -> Iterator[Problem]:
 
     def binary_driver(values: Values) -> str:
         key = f"diff.{values['diff']}.binary"
-        return f"{key} is true" if facts.config.get(key, [""])[-1].lower() in _TRUE else ""
+        return f"{key} is true" if facts.config.get(key, [""])[-1].lower() in TRUE else ""
 
     def filtered(values: Values) -> str:
         told = [
@@ -98,7 +98,7 @@ def _follows_config(values: Values) -> bool:
 def _crlf_setting(facts: Facts, values: Values) -> str:
     """The setting that checks such a file out with CRLF (git-config: core.autocrlf, core.eol)."""
     autocrlf = facts.config.get("core.autocrlf", ["false"])[-1].lower()
-    if autocrlf in _TRUE:
+    if autocrlf in TRUE:
         return "core.autocrlf is true"
     is_text = values["text"] != "unspecified"
     eol = facts.config.get("core.eol", ["native"])[-1].lower()
@@ -137,27 +137,44 @@ def driver_problems(facts: Facts, tree: Worktree) -> Iterator[Problem]:
         kind: sorted({group.values[kind] for group in tree.attributes} - {*_NO_NAME})
         for kind in ("diff", "merge")
     }
-    missing = {key: value for key, value in DRIVER_CONFIG.items() if key not in facts.config}
-    if _OWN in named["diff"] and missing:
-        what = f"the diff driver {_OWN} is not set up in this clone"
-        yield problem("driver-unregistered", what, "memrepo doctor --fix", SetConfig(missing))
+    if _OWN in named["diff"] or _OWN in named["merge"]:
+        yield from _own_drivers(facts)
     for name in named["diff"]:
         if name not in (_OWN, *_GIT_DIFF) and not _section(facts, "diff", name):
             what = f"the diff driver {name} is not set up in this clone"
             repair = f"git config {shlex.quote(f'diff.{name}.xfuncname')} …, or remove the rule"
             yield problem("driver-unregistered", what, repair)
     for name in named["merge"]:
-        if name in _GIT_MERGE:
+        if name in (_OWN, *_GIT_MERGE):
             continue
         section = _section(facts, "merge", name)
         if section and f"merge.{name}.driver" not in section:
             what = f"the merge driver {name} has a section in the configuration and no command"
             repair = f"git config --remove-section {shlex.quote(f'merge.{name}')}"
             yield problem("driver-broken", what, repair)
-        elif not section and name != _OWN:  # without a section, Git merges ours as text
+        elif not section:
             what = f"the merge driver {name} is not set up in this clone"
             repair = f"git config {shlex.quote(f'merge.{name}.driver')} …, or remove the rule"
             yield problem("driver-unregistered", what, repair)
+
+
+def _own_drivers(facts: Facts) -> Iterator[Problem]:
+    """What memrepo's own drivers lack in this clone."""
+    wanted = driver_config(facts.command)
+    missing = {key: value for key, value in wanted.items() if key not in facts.config}
+    driver = f"merge.{_OWN}.driver"
+    if driver in missing and _section(facts, "merge", _OWN):
+        # Git then stops every merge; without the section it would merge lines.
+        what = f"the merge driver {_OWN} has a section in the configuration and no command"
+        yield problem("driver-broken", what, "memrepo doctor --fix", SetConfig(missing))
+    elif missing:
+        what = f"memrepo's drivers are not set up in this clone: {some(list(missing))}"
+        yield problem("driver-unregistered", what, "memrepo doctor --fix", SetConfig(missing))
+    if not facts.driver_starts:
+        gone = driver_program(facts.config[driver][-1])
+        what = f"the merge driver {_OWN} starts {gone or 'a command'}, which is not there"
+        again = {key: wanted[key] for key in (driver, f"diff.{_OWN}.textconv")}
+        yield problem("driver-broken", what, "memrepo doctor --fix", SetConfig(again))
 
 
 def _section(facts: Facts, kind: str, name: str) -> list[str]:

@@ -105,9 +105,21 @@ _KINDS = (
     Kind(
         name="driver-broken",
         severity="error",
-        title="a merge driver has a name and no command",
-        reason="Every merge of a memory file stops with “lacks command line”.",
-        repair="Remove the section `merge.<driver>` from the configuration, or give it a `driver`.",
+        fix="where it is safe",
+        title="a merge driver has no command, or one that is not there",
+        reason="Without a command every merge of a memory file stops with “lacks command line”; "
+        "with one that is gone, every such merge is a conflict.",
+        repair="Set it up anew (`memrepo init` or `doctor --fix` for memrepo's own), or remove the "
+        "section `merge.<driver>` from the configuration.",
+    ),
+    Kind(
+        name="rerere-autoupdate",
+        severity="warning",
+        title="Git stages recorded resolutions by itself",
+        reason="`rerere` knows a conflict by its lines, not by its file: what was decided for one "
+        "agent is taken for another with the same lines, and nobody is asked.",
+        repair="Run `git config rerere.autoUpdate false`: a resolution is then proposed, and "
+        "`git add` is yours.",
     ),
     # --- what Git holds and does not hold
     Kind(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from memrepo.doctor.attributes import attribute_problems, driver_problems
+from memrepo.doctor.attributes import TRUE, attribute_problems, driver_problems
 from memrepo.doctor.catalogue import KINDS
 from memrepo.doctor.facts import MEMORY, PROBES, Facts, Worktree
 from memrepo.doctor.problem import Problem, SetConfig, SetMode, count, problem, some
@@ -26,7 +26,7 @@ def decide(facts: Facts) -> list[Problem]:
     tree = facts.worktree
     if tree is not None:
         found += [*attribute_problems(facts, tree), *driver_problems(facts, tree)]
-        found += [*_index(tree), *_folders(tree)]
+        found += [*_index(tree), *_folders(tree), *_rerere(facts, tree)]
     order = list(KINDS)
     return sorted(found, key=lambda p: (SEVERITIES.index(p.severity), order.index(p.name)))
 
@@ -75,6 +75,13 @@ def _index(tree: Worktree) -> Iterator[Problem]:
         what = f"the rule {pattern} ({source}, line {line}) ignores {some(paths, 1)}"
         repair = "remove or narrow it; memrepo init wins over a rule in the root's .gitignore"
         yield problem("memory-ignored", what, repair)
+
+
+def _rerere(facts: Facts, tree: Worktree) -> Iterator[Problem]:
+    autoupdate = facts.config.get("rerere.autoupdate", ["false"])[-1].lower() in TRUE
+    enabled = facts.config.get("rerere.enabled", [str(tree.has_rerere).lower()])[-1].lower()
+    if autoupdate and enabled in TRUE:
+        yield problem("rerere-autoupdate", "rerere.autoUpdate is true")
 
 
 def _folders(tree: Worktree) -> Iterator[Problem]:

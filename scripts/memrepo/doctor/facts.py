@@ -73,6 +73,8 @@ class Worktree(msgspec.Struct, frozen=True):
     untracked: tuple[str, ...]
     crlf: dict[str, str]
     keeps_modes: bool
+    #: Whether Git has begun to record resolutions of conflicts here (``rr-cache``).
+    has_rerere: bool = False
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -96,3 +98,7 @@ class Facts(msgspec.Struct, frozen=True):
     mount: Mount | None
     folds_case: bool
     worktree: Worktree | None
+    #: The command that starts this memrepo, as a shell reads it, and whether the program
+    #: that this clone has registered for memrepo's merge driver is still there.
+    command: str = "memrepo"
+    driver_starts: bool = True

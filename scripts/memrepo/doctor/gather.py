@@ -25,6 +25,7 @@ from memrepo.doctor.snapshots import flat_history
 from memrepo.errors import NotAMemoryRepo
 from memrepo.gitrepo import changes
 from memrepo.gitrepo import doctorfacts as ask
+from memrepo.gitrepo.drivercommand import can_start, own_command
 from memrepo.gitrepo.objects import object_id
 from memrepo.gitrepo.process import plain
 from memrepo.protocol.layout import place_of
@@ -73,6 +74,8 @@ def gather(repo: Repository) -> Facts:
         mount=filesystem.mount_of(repo.path),
         folds_case=filesystem.folds_case(repo.git_dir / "HEAD")
         or ("state" in folders and filesystem.folds_case(repo.path / "state")),
+        command=own_command(),
+        driver_starts=can_start(repo.config_value("merge.memrepo.driver", "git")),
         worktree=_worktree(repo, folders) if folders else None,
     )
 
@@ -121,6 +124,7 @@ def _worktree(repo: Repository, folders: dict[str, Folder]) -> Worktree:
         untracked=tuple(path for path in untracked if _is_snapshot(path)),
         crlf=_crlf(repo) if "state" in real else {},
         keeps_modes=state.mode & 0o027 == 0 or filesystem.keeps_modes(repo.git_dir),
+        has_rerere=(repo.common_dir / "rr-cache").is_dir(),
     )
 
 

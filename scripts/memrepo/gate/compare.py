@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
+from memrepo.gate.archived import judge_archive
 from memrepo.gate.change import judge_agent_change, judge_repository
-from memrepo.gate.files import judge_file, judge_plain, make, too_large
+from memrepo.gate.files import is_record, judge_file, judge_plain, make, too_large
 from memrepo.gate.layout import Entry, agents_of, judge_agents, judge_entry
 from memrepo.gate.sides import Blob, Sides
 from memrepo.gate.touched import TouchedAgent, file_name, sort_changes
@@ -28,10 +29,12 @@ from memrepo.protocol.findings import Finding, in_order
 from memrepo.protocol.layout import place_of, state_path
 from memrepo.protocol.policy import Policy
 from memrepo.protocol.policyfile import parse_policy
+from memrepo.protocol.record import RECORDS_FOLDER
 from memrepo.protocol.strictjson import Document
 from memrepo.semdiff.agents import Parts, diff_agent
-from memrepo.semdiff.change import AgentDiff, Diff, OtherFile
+from memrepo.semdiff.change import AgentDiff, Diff, OtherFile, SnapshotsDiff
 from memrepo.semdiff.plain import unified_diff
+from memrepo.semdiff.records import RecordChange
 
 #: So many agents' files are in memory at once.
 _AT_ONCE = 64
@@ -80,10 +83,52 @@ def compare(sides: Sides, policy: Policy, *, agent_id: str | None = None) -> Com
         file, found = _one_other(change, sides, policy)
         others.append(file)
         findings += found
-    diff_all = Diff(tuple(diffs), touched.snapshots, tuple(others))
+    others, said_of_rollouts = _rollouts(others, changes, sides, policy)
+    findings += said_of_rollouts
+    records, opaque, said = _records(changes, sides, policy)
+    others += opaque
+    findings += said
+    left = judge_archive(changes, touched.snapshots.deleted, sides, policy)
+    findings += left.findings
+    snapshots = _without(touched.snapshots, left.archived)
+    diff_all = Diff(tuple(diffs), snapshots, tuple(others), records)
     messages = [] if agent_id is not None else sides.messages()
     findings += judge_repository(diff_all, policy, agents_before=len(before), messages=messages)
     return Compared(diff_all, in_order(findings))
+
+
+def _rollouts(
+    others: list[OtherFile], changes: list[FileChange], sides: Sides, policy: Policy
+) -> tuple[list[OtherFile], list[Finding]]:
+    """The other files, rollouts among them with what their edit does, and the findings."""
+    touched = [change for change in changes if place_of(change.path).role == "rollout"]
+    if not touched:
+        return others, []
+    # Not at the top: most changes touch no rollout.
+    from memrepo.gate.rollouts import judge_rollouts
+
+    judged = judge_rollouts(touched, sides, policy)
+    return [judged.shown(file) for file in others], judged.findings
+
+
+def _records(
+    changes: list[FileChange], sides: Sides, policy: Policy
+) -> tuple[tuple[RecordChange, ...], list[OtherFile], tuple[Finding, ...]]:
+    """What happens to shared records, those of their files that say more, and the findings."""
+    if not any(change.path.startswith(f"{RECORDS_FOLDER}/") for change in changes):
+        return (), [], ()
+    # Not at the top: most changes touch no record.
+    from memrepo.gate.records import judge_records
+
+    judged = judge_records(changes, sides, policy)
+    # What there is to say about their text is among the findings already.
+    opaque = [_one_other(c, sides, policy)[0] for c in changes if c.path in judged.opaque]
+    return judged.changes, opaque, judged.findings
+
+
+def _without(snapshots: SnapshotsDiff, archived: frozenset[str]) -> SnapshotsDiff:
+    deleted = tuple(path for path in snapshots.deleted if path not in archived)
+    return msgspec.structs.replace(snapshots, deleted=deleted, archived=len(archived))
 
 
 def _groups(items: list[tuple[str, TouchedAgent]]) -> Iterator[list[tuple[str, TouchedAgent]]]:
@@ -238,9 +283,12 @@ def _mismatch(
 
 
 def _one_other(change: FileChange, sides: Sides, policy: Policy) -> tuple[OtherFile, list[Finding]]:
+    kind = "added" if not change.old_mode else "removed" if not change.new_mode else "changed"
+    if is_record(change.path):
+        # Long lists that nobody reads; what they say is a finding of its own.
+        return OtherFile(change.path, kind), []  # type: ignore[arg-type]
     before = sides.before([change]).get(change.path)
     after = sides.after([change]).get(change.path)
-    kind = "added" if not change.old_mode else "removed" if not change.new_mode else "changed"
     is_policy = place_of(change.path).role == "policy"
     findings: list[Finding] = []
     if after is not None:

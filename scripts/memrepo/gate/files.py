@@ -16,6 +16,7 @@ from memrepo.protocol.policy import Policy
 from memrepo.protocol.schema import Fault
 from memrepo.protocol.strictjson import Document, Problem, place_in
 from memrepo.rules.hits import Hit
+from memrepo.shards.values import ARCHIVE_FOLDER, INDEX_PATH
 
 #: So many findings of one code in one file are listed; the last one says how many more.
 MOST_OF_A_CODE = 20
@@ -173,14 +174,20 @@ _NOT_MEMORY = (".github/", ".memrepo/", ".gitattributes", ".gitignore", ".gitmod
 _TEXT_OF_ANY_FILE = frozenset(["secret", "hidden-text"])
 
 
+def is_record(path: str) -> bool:
+    """Whether a path is the archive's record: its index, or a list of a shard's snapshots."""
+    return path == INDEX_PATH or path.startswith(f"{ARCHIVE_FOLDER}/members/")
+
+
 def judge_plain(path: str, data: bytes, policy: Policy) -> list[Finding]:
     """The rules for a file that is no agent's: Markdown, YAML, any other text.
 
-    A binary file (with a NUL byte) has no text to judge.
+    A binary file (with a NUL byte) has no text to judge, and the archive's record holds none:
+    see :mod:`memrepo.gate.archived`.
     """
     from memrepo.rules.text import scan_plain
 
-    if b"\0" in data[:8192]:
+    if b"\0" in data[:8192] or is_record(path):
         return []
     if len(data) > policy.limits.file_bytes:
         return too_large(path, len(data), policy)

@@ -36,13 +36,15 @@ class Entry(msgspec.Struct, frozen=True):
 
 def judge_entry(entry: Entry, place: Place, policy: Policy) -> list[Finding]:
     """What is wrong with one path, wherever it lies."""
-    if place.role in ("other", "policy"):
-        if entry.mode in (0o120000, 0o160000) and place.role == "policy":
+    if place.role in ("other", "policy", "rollout"):
+        if entry.mode in (0o120000, 0o160000) and place.role != "other":
             return _special(entry, place, policy)
         return []
     found = []
     if place.role == "misplaced":
-        hint = "move it out of state/ and history/, or rename it"
+        folder = entry.path.partition("/")[0]
+        where = "records/" if folder == "records" else "state/ and history/"
+        hint = f"move it out of {where}, or rename it"
         found += make(policy, place.problem, entry.path, place.why, hint, agent_id=place.agent_id)
     if entry.mode in _SPECIAL:
         found += _special(entry, place, policy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -30,6 +30,8 @@ class Blob(msgspec.Struct, frozen=True):
 class Sides(Protocol):
     """A change of a repository: which files differ, and their bytes on both sides."""
 
+    repo: Repository
+
     def changed(self) -> list[FileChange]:
         """The files that differ, in order of path; one entry a path."""
 
@@ -38,6 +40,9 @@ class Sides(Protocol):
 
     def paths_after(self) -> list[str]:
         """Every path under ``state/`` after the change."""
+
+    def paths_in(self, folder: str) -> list[str]:
+        """The paths below ``folder`` (it ends in a slash) after the change."""
 
     def before(self, wanted: Iterable[FileChange]) -> dict[str, Blob]:
         """The old bytes by path, of those that were plain files."""
@@ -48,11 +53,19 @@ class Sides(Protocol):
     def unchanged(self, paths: Iterable[str]) -> dict[str, Blob]:
         """The bytes of files that are the same on both sides, by path."""
 
+    def below_after(self, folder: str) -> dict[str, Blob]:
+        """The bytes of every plain file below ``folder`` after the change, by path."""
+
+    def code_after(self) -> str | None:
+        """The commit that holds the newer side's other files; None where none does."""
+
     def messages(self) -> list[tuple[str, str]]:
         """``(commit id, message)`` of the commits between the two sides."""
 
 
-_PLAIN = (0o100644, 0o100755)
+#: The modes of plain files.
+PLAIN = (0o100644, 0o100755)
+_PLAIN_BYTES = tuple(b"%o" % mode for mode in PLAIN)
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
@@ -68,7 +81,10 @@ class _FromBase:
         return changes.folder_names(self.repo, self.base, "state/") if self.base else set()
 
     def before(self, wanted: Iterable[FileChange]) -> dict[str, Blob]:
-        return _blobs(self.repo, {c.path: c.old_oid for c in wanted if c.old_mode in _PLAIN})
+        return _blobs(self.repo, {c.path: c.old_oid for c in wanted if c.old_mode in PLAIN})
+
+    def code_after(self) -> str | None:
+        return None
 
     def messages(self) -> list[tuple[str, str]]:
         return []
@@ -97,14 +113,32 @@ class Commits(_FromBase):
         """Every path under ``state/`` in the newer commit."""
         return list(self._listed())
 
+    def paths_in(self, folder: str) -> list[str]:
+        """The paths below ``folder`` in the newer commit."""
+        return [entry.path for entry in changes.list_tree(self.repo, self.head, folder)]
+
     def after(self, wanted: Iterable[FileChange]) -> dict[str, Blob]:
         """The blobs of the newer commit."""
-        return _blobs(self.repo, {c.path: c.new_oid for c in wanted if c.new_mode in _PLAIN})
+        return _blobs(self.repo, {c.path: c.new_oid for c in wanted if c.new_mode in PLAIN})
 
     def unchanged(self, paths: Iterable[str]) -> dict[str, Blob]:
         """The blobs of the newer commit, by path."""
-        listed = self._listed()
-        return _blobs(self.repo, {path: listed[path] for path in paths if path in listed})
+        found: dict[str, str] = {}
+        for path in paths:
+            if path.startswith("state/"):
+                found |= {path: oid} if (oid := self._listed().get(path)) else {}
+            elif (entry := self.repo.view(self.head).entry(path)) and entry.mode in _PLAIN_BYTES:
+                found[path] = entry.oid.hex()
+        return _blobs(self.repo, found)
+
+    def below_after(self, folder: str) -> dict[str, Blob]:
+        """The blobs below ``folder`` in the newer commit."""
+        entries = changes.list_tree(self.repo, self.head, folder)
+        return _blobs(self.repo, {e.path: e.oid for e in entries if e.mode in PLAIN})
+
+    def code_after(self) -> str:
+        """The newer commit."""
+        return self.head
 
     def messages(self) -> list[tuple[str, str]]:
         """The messages of the commits that the older side does not reach."""
@@ -140,11 +174,20 @@ class Staged(_FromBase):
 
     def paths_after(self) -> list[str]:
         """Every path under ``state/`` in the index."""
-        return changes.index_paths(self.repo, "state/", index_file=self.index_file)
+        return self.paths_in("state/")
+
+    def paths_in(self, folder: str) -> list[str]:
+        """The paths below ``folder`` in the index."""
+        return changes.index_paths(self.repo, folder, index_file=self.index_file)
 
     def after(self, wanted: Iterable[FileChange]) -> dict[str, Blob]:
         """The blobs that are staged."""
-        return _blobs(self.repo, {c.path: c.new_oid for c in wanted if c.new_mode in _PLAIN})
+        return _blobs(self.repo, {c.path: c.new_oid for c in wanted if c.new_mode in PLAIN})
+
+    def below_after(self, folder: str) -> dict[str, Blob]:
+        """The staged blobs below ``folder``."""
+        entries = changes.list_index(self.repo, folder, index_file=self.index_file)
+        return _blobs(self.repo, {e.path: e.oid for e in entries if e.mode in PLAIN})
 
     def unchanged(self, paths: Iterable[str]) -> dict[str, Blob]:
         """The staged blobs, by path."""
@@ -174,9 +217,19 @@ class Worktree(_FromBase):
             for entry in _entries(folder.path)
         ]
 
+    def paths_in(self, folder: str) -> list[str]:
+        """The names in ``folder`` on disk."""
+        below = self.root / folder
+        listed = [] if below.is_symlink() else _entries(below)
+        return [f"{folder}{entry.name}" for entry in listed]
+
     def after(self, wanted: Iterable[FileChange]) -> dict[str, Blob]:
         """The files on disk; a link is never followed."""
-        return self.unchanged([c.path for c in wanted if c.new_mode in _PLAIN])
+        return self.unchanged([c.path for c in wanted if c.new_mode in PLAIN])
+
+    def below_after(self, folder: str) -> dict[str, Blob]:
+        """The files on disk below ``folder``; no link is followed."""
+        return self.unchanged(_files_below(self.root, folder))
 
     def unchanged(self, paths: Iterable[str]) -> dict[str, Blob]:
         """The files on disk, by path."""
@@ -194,6 +247,15 @@ def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
             return sorted(entries, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _files_below(root: Path, folder: str) -> Iterator[str]:
+    for entry in _entries(root / folder):
+        path = f"{folder}/{entry.name}"
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files_below(root, path)
+        else:
+            yield path
 
 
 def read_plain(root: Path, path: str) -> Blob | None:

@@ -38,7 +38,7 @@ def sort_changes(changes: Iterable[FileChange]) -> Touched:
         if place.role == "state":
             name = change.path.rpartition("/")[2]
             agents.setdefault(place.agent_id, TouchedAgent()).state[name] = change
-        elif place.role in ("other", "policy", "keep"):
+        elif place.role in ("other", "policy", "rollout", "keep"):
             other.append(change)
         elif place.role == "snapshot":
             if not change.old_mode:

@@ -104,6 +104,7 @@ def _look(
 def _touches_memory(review: Review) -> bool:
     snapshots = review.diff.snapshots
     touched = snapshots.added or snapshots.changed or snapshots.deleted or snapshots.moved
+    touched = touched or snapshots.archived
     return bool(review.diff.agents or touched)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from memrepo.protocol.catalogue_changes import CHANGE_RULES
 from memrepo.protocol.catalogue_files import FILE_RULES
+from memrepo.protocol.catalogue_records import RECORD_RULES
 from memrepo.protocol.findings import Severity
 from memrepo.protocol.policy import Policy
 from memrepo.protocol.rule import Rule
@@ -17,7 +18,9 @@ from memrepo.protocol.rule import Rule
 __all__ = ["CATALOGUE", "Rule", "severity_of"]
 
 #: Every finding code, in the order of the documentation.
-CATALOGUE: dict[str, Rule] = {rule.code: rule for rule in (*FILE_RULES, *CHANGE_RULES)}
+CATALOGUE: dict[str, Rule] = {
+    rule.code: rule for rule in (*FILE_RULES, *CHANGE_RULES, *RECORD_RULES)
+}
 
 
 def severity_of(code: str, policy: Policy) -> Severity | None:

@@ -203,4 +203,52 @@ CHANGE_RULES = (
         example="`limits: {shrink: 2}`, or `severity: {json-syntax: off}`",
         fix="Give a value as the policy page says.",
     ),
+    # --- rollout: can the trial be read, and is its edit one that is right?
+    Rule(
+        code="rollout-syntax",
+        group="rollout",
+        severity="error",
+        title="a rollout file that is not YAML that can be read one way only",
+        reason="A rollout that cannot be read assigns nobody, so units would fall out of the "
+        "treatment they were in.",
+        example="`steps: [`; also a key given twice, an anchor, an alias or a tag",
+        fix="Repair the file in `.memrepo/rollouts/` at the line and column shown.",
+    ),
+    Rule(
+        code="rollout-unknown-key",
+        group="rollout",
+        severity="error",
+        title="a key that a rollout does not have",
+        reason="A misspelt key has no effect, so a guardrail that a team relies on would not hold.",
+        example="`guardrail:`: did you mean `guardrails`?",
+        fix="Correct or remove the key.",
+    ),
+    Rule(
+        code="rollout-value",
+        group="rollout",
+        severity="error",
+        title="a value of a rollout that is missing, of the wrong type or out of range",
+        reason="What a rollout does must not depend on a guess.",
+        example="`- weight: 0.001`, or a `state:` whose weight is not the one of its step",
+        fix="Give a value as the rollout page says.",
+    ),
+    Rule(
+        code="rollout-fixed",
+        group="rollout",
+        severity="error",
+        title="an edit that would move units of a rollout that has started",
+        reason="Another salt, assignment, unit or branch mixes two trials, and whoever was "
+        "in one arm is then in the other.",
+        example='`salt: "new-classifier:"` becomes `salt: "v2:"` in a running rollout',
+        fix="Abort it, and write a new rollout under another name.",
+    ),
+    Rule(
+        code="rollout-overlap",
+        group="rollout",
+        severity="error",
+        title="two running rollouts that cover one agent",
+        reason="An agent reads one branch at a time, and two trials on it cannot be told apart.",
+        example="two running rollouts with `agents: [support_*]` and `agents: [support_v1]`",
+        fix="End one, narrow its agents, or declare both `layered: true`.",
+    ),
 )

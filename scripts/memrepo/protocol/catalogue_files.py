@@ -167,6 +167,29 @@ FILE_RULES = (
         fix="Restore the snapshot; to correct a memory, commit a new cycle.",
     ),
     Rule(
+        code="snapshot-archived",
+        group="layout",
+        severity="warning",
+        title="snapshots that leave the tree for the archive",
+        reason="The archive's record lists them, path and content; what is left to see is that "
+        "the release really holds them.",
+        example="a change by `memrepo archive run --pr`; one finding for each shard",
+        fix="`memrepo archive verify TAG --deep` reads every one of them. A review that can "
+        "reach the forge checks the release itself, and makes this an error where it is not "
+        "published or not the one that the record names.",
+    ),
+    Rule(
+        code="archive-index",
+        group="layout",
+        severity="error",
+        title="the archive's record was rewritten, or does not fit together",
+        reason="`.memrepo/archive` says where every snapshot that left the tree lies. A line "
+        "that is changed or lost loses the way to them.",
+        example="a change that removes a line of `.memrepo/archive/index.jsonl`, or adds one "
+        "whose list of snapshots is missing or has another hash",
+        fix="Take the record back as the base has it; only `memrepo archive` adds to it.",
+    ),
+    Rule(
         code="snapshot-mismatch",
         group="layout",
         severity="error",
@@ -176,6 +199,19 @@ FILE_RULES = (
         fix="Let `memrepo commit` write snapshots.",
     ),
     # --- schema: do the values have the protocol's shape?
+    Rule(
+        code="driver-unregistered",
+        group="layout",
+        severity="note",
+        switchable=True,
+        title="this clone does not merge memory by meaning",
+        reason="Git falls back to merging lines and does not say so: a clean merge may then hold "
+        "one tool twice, and two edits of one list are a conflict.",
+        example="a fresh clone, with `merge=memrepo` in `.gitattributes` and no "
+        "`merge.memrepo.driver` in its configuration (said only of a clone in which Git knows "
+        "who commits)",
+        fix="Run `memrepo init --repo-path .` once in each clone.",
+    ),
     Rule(
         code="schema",
         group="schema",

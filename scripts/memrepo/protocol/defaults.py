@@ -5,6 +5,7 @@ Shared by ``init``, which writes them, and by whatever compares a repository wit
 
 from __future__ import annotations
 
+import shlex
 from functools import cache
 
 from memrepo.protocol.catalogue import CATALOGUE
@@ -25,7 +26,13 @@ ATTRIBUTES_BLOCK = f"""\
 /state/**/*.json text eol=lf -binary diff=memrepo merge=memrepo
 /history/**/*.json text eol=lf -binary diff=memrepo merge=memrepo
 /records/**/*.json text eol=lf -binary diff=memrepo merge=memrepo
+/records/**/*.jsonl text eol=lf -binary merge=memrepo
+/records/**/*.yml text eol=lf -binary merge=memrepo
+/records/**/*.yaml text eol=lf -binary merge=memrepo
 /.memrepo/** text eol=lf -binary
+/.memrepo/**/*.json diff=memrepo merge=memrepo
+/.memrepo/**/*.jsonl merge=memrepo
+/.memrepo/**/*.yml merge=memrepo
 {BLOCK_END}
 """
 
@@ -55,14 +62,41 @@ IGNORE_BLOCK = f"""\
 {BLOCK_END}
 """
 
-#: Git configuration of a clone that makes the drivers named above work. There is no
-#: ``merge.memrepo.*`` here: without any, Git merges as text; with a name and no command
-#: (Git 2.39) every merge stops with "custom merge driver memrepo lacks command line".
+#: Git configuration of a clone that makes the drivers named above work; ``{memrepo}``
+#: stands for the command that starts memrepo on this machine (:func:`driver_config`).
 DRIVER_CONFIG: dict[str, str] = {
     # A hunk is headed by the turn or tool it lies in: four spaces in a state file, six in
     # a snapshot. Git shows the first group.
     "diff.memrepo.xfuncname": '^ {4,6}("(role|name)": ".*)$',
+    # Where memrepo is gone, the file is shown as it is.
+    "diff.memrepo.textconv": 'f() { {memrepo} textconv "$1" || cat "$1"; }; f',
+    "merge.memrepo.name": "memory merged by meaning (memrepo)",
+    # Where memrepo is gone or fails, Git would take the file, without a mark, for one with
+    # conflicts that holds only our side: so the shell writes the mark. Git before 2.44
+    # does not know %S, %X and %Y and leaves them as they are.
+    "merge.memrepo.driver": (
+        "{memrepo} merge-driver %O %A %B %P %S %X %Y"
+        " || { grep -q '^<<<<<<< ' %A"
+        " || echo '<<<<<<< memrepo could not run: this is our side only' >>%A; false; }"
+    ),
+    # Between several merge bases: the base, since markers would make it unreadable.
+    "merge.memrepo.recursive": "binary",
 }
+
+
+def driver_config(command: str) -> dict[str, str]:
+    """The settings for a machine where ``command``, quoted for a shell, starts memrepo."""
+    return {key: value.replace("{memrepo}", command) for key, value in DRIVER_CONFIG.items()}
+
+
+def driver_program(command_line: str) -> str:
+    """The program that a registered merge driver starts, "" where that cannot be told."""
+    try:
+        words = shlex.split(command_line)
+    except ValueError:
+        return ""
+    return words[0] if words else ""
+
 
 README_TEXT = """\
 # Memory repository
@@ -155,6 +189,11 @@ knowledge:
   order: [{", ".join(knowledge.order)}]
   # true: once merged, a knowledge branch is moved onto the main one.
   rewrite: {str(knowledge.rewrite).lower()}
+
+records:
+  # Whose signatures count, and for which trust, one a line:
+  # human ann@example.com ssh-ed25519 AAAA…, or verified-ci and the key of a CI job.
+  signers: [{", ".join(policy.records.signers)}]
 
 # error, warning, note or off, for each finding that a team may see differently. What
 # makes memory unreadable or lets someone forge it is not in this list, and stays an error.

@@ -10,19 +10,21 @@ import msgspec
 from memrepo.protocol.documents import KINDS, STATE_FILES, Kind
 from memrepo.protocol.names import SnapshotName, agent_id_problem, parse_snapshot_name
 from memrepo.protocol.policy import POLICY_PATH
+from memrepo.protocol.record import RECORDS_FOLDER
+from memrepo.protocol.recordplace import record_id_problem
 
 _DAILY = re.compile(r"history/([0-9]{4})/([0-9]{2})/([0-9]{2})/([^/]+)", re.DOTALL)
 
-Role = Literal["state", "snapshot", "policy", "keep", "misplaced", "other"]
+Role = Literal["state", "snapshot", "record", "policy", "rollout", "keep", "misplaced", "other"]
 
 
 class Place(msgspec.Struct, frozen=True):
     """What a path is for.
 
     ``role``: ``state`` is one of an agent's three files, ``snapshot`` a snapshot,
-    ``keep`` an empty-folder marker, ``misplaced`` a file in or in place of a core folder
-    that the protocol does not know (``problem`` is then the finding code and ``why`` its
-    words), ``other`` everything else in the repository.
+    ``record`` a shared record, ``keep`` an empty-folder marker, ``misplaced`` a file in or
+    in place of a core folder that the protocol does not know (``problem`` is then the
+    finding code and ``why`` its words), ``other`` everything else in the repository.
     """
 
     role: Role
@@ -35,7 +37,9 @@ class Place(msgspec.Struct, frozen=True):
 
 _OTHER = Place("other")
 _KEEP = Place("keep")
-_CORE = ("state", "history", ".memrepo")
+_ROLLOUT = Place("rollout")
+_RECORD = Place("record")
+_CORE = ("state", "history", RECORDS_FOLDER, ".memrepo")
 
 
 def state_path(agent_id: str, name: str) -> str:
@@ -54,8 +58,12 @@ def place_of(path: str) -> Place:
         return _in_state(path)
     if path.startswith("history/"):
         return _in_history(path)
+    if path.startswith(f"{RECORDS_FOLDER}/"):
+        return _in_records(path)
     if path == POLICY_PATH:
         return Place("policy")
+    if path.startswith(".memrepo/rollouts/") and path.endswith((".yml", ".yaml")):
+        return _ROLLOUT
     return _beside(path)
 
 
@@ -106,6 +114,21 @@ def _in_history(path: str) -> Place:
         why = f"the name belongs in {snapshot.path('daily').rpartition('/')[0]}/"
         return Place("misplaced", snapshot.agent_id, problem="snapshot-name", why=why)
     return Place("snapshot", snapshot.agent_id, "snapshot", snapshot)
+
+
+def _in_records(path: str) -> Place:
+    """Whether it may hold a record; whether that lies where its address says, it says itself."""
+    if path == f"{RECORDS_FOLDER}/.gitkeep":
+        return _KEEP
+    name = path.rpartition("/")[2]
+    if name.endswith(".yml") and record_id_problem(name[:-4]) is None:
+        return _RECORD
+    wanted = f"mem_{name[4:-4].upper()}.yml"
+    if name.casefold() == wanted.casefold() and record_id_problem(wanted[:-4]) is None:
+        why = f"{name} and {wanted} are one file on systems that fold case"
+        return Place("misplaced", problem="case-collision", why=why)
+    why = "records/ holds one file a record, called <id>.yml"
+    return Place("misplaced", problem="unexpected-file", why=why)
 
 
 def case_collisions(agent_ids: list[str]) -> list[tuple[str, str]]:

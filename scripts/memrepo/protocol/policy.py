@@ -78,6 +78,12 @@ class Knowledge(msgspec.Struct, frozen=True):
     rewrite: bool = False
 
 
+class Records(msgspec.Struct, frozen=True):
+    """Who may back shared records: ``signers`` are lines of :mod:`memrepo.protocol.signers`."""
+
+    signers: tuple[str, ...] = ()
+
+
 class Policy(msgspec.Struct, frozen=True):
     """The whole policy; ``Policy()`` is the default one."""
 
@@ -88,4 +94,5 @@ class Policy(msgspec.Struct, frozen=True):
     tools: Tools = Tools()
     archive: Archive = Archive()
     knowledge: Knowledge = Knowledge()
+    records: Records = Records()
     severity: dict[str, Level] = {}

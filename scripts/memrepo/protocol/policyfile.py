@@ -18,9 +18,11 @@ from memrepo.protocol.policy import (
     Level,
     Limits,
     Policy,
+    Records,
     Text,
     Tools,
 )
+from memrepo.protocol.signers import parse_signer
 from memrepo.protocol.strictjson import escape_pointer
 from memrepo.protocol.yamltree import Mapping, Node, Scalar, Sequence, YamlProblem, read_tree
 
@@ -67,6 +69,7 @@ KEYS: dict[str, dict[str, Kind]] = {
         "tag_prefix": re.compile(r"[a-z0-9][a-z0-9._-]{0,38}[a-z0-9]"),
     },
     "knowledge": {"order": list, "rewrite": bool},
+    "records": {"signers": list},
 }
 _TOP = ("version", *KEYS, "severity")
 
@@ -158,6 +161,7 @@ class _Reader:
             tools=Tools(**sections["tools"]),
             archive=Archive(**sections["archive"]),
             knowledge=Knowledge(**sections["knowledge"]),
+            records=Records(**sections["records"]),
             severity=severity,
         )
 
@@ -268,6 +272,8 @@ class _Reader:
             return "holds no letter or digit, so it is never a whole word"
         if what == "knowledge.order" and not _SOURCE.fullmatch(item.text):
             return "is no source: write `wiki` for the branch knowledge/wiki"
+        if what == "records.signers" and parse_signer(item.text) is None:
+            return "is no signer: write `human ann@example.com ssh-ed25519 AAAA…`"
         return _glob_problem(item.text) if what == "tools.deny" else None
 
     def severities(self, node: Node, pointer: str) -> dict[str, Level]:

@@ -8,7 +8,7 @@ import msgspec
 
 from memrepo.protocol.findings import Severity
 
-Group = Literal["bytes", "layout", "schema", "judgement", "text", "policy"]
+Group = Literal["bytes", "layout", "schema", "judgement", "text", "policy", "rollout", "records"]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):

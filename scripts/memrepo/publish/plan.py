@@ -20,6 +20,7 @@ _FOR_A_PERSON = frozenset(
         "instruction-like",
         "mass-shrink",
         "policy-changed",
+        "record-trust",
         "sentiment",
         "snapshot-changed",
         "tool-breaking",

@@ -17,6 +17,8 @@ _GROUPS: dict[Group, tuple[str, str]] = {
     "judgement": ("Judgement", "Is the change one that a team wants?"),
     "text": ("Text", "Is there something in the text that should not be remembered?"),
     "policy": ("Policy", "Can the [policy](policy.md) be read?"),
+    "records": ("Records", "Does a [shared record](records.md) say no more than its writer may?"),
+    "rollout": ("Rollouts", "Is a [trial on a branch](rollout.md) as it should be?"),
 }
 
 _HEAD = """\

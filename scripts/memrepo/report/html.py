@@ -7,6 +7,7 @@ from memrepo.report.page.agent import agent_block
 from memrepo.report.page.files import files
 from memrepo.report.page.frame import document
 from memrepo.report.page.overview import header, numbers, one_look
+from memrepo.report.page.records import records
 from memrepo.report.page.risks import risks
 from memrepo.report.phrases import by_agent, worst_first
 from memrepo.report.verdict import Review
@@ -53,5 +54,5 @@ def review_html(review: Review) -> str:
         f"{risks(ordered, anchors)}"
         f'<section class="{density}" aria-labelledby="agents">'
         f'<h2 id="agents" tabindex="-1">Agents</h2>{toolbar}{blocks}</section>'
-        f"{files(review.diff)}</main>",
+        f"{records(review.diff, ordered)}{files(review.diff)}</main>",
     )

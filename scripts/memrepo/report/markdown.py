@@ -22,15 +22,17 @@ from memrepo.report.phrases import (
     severities_phrase,
     worst_first,
 )
+from memrepo.report.recordmarkdown import RECORDS_HEAD, record_row, record_section
 from memrepo.report.verdict import Review
 from memrepo.semdiff.change import OtherFile, SnapshotsDiff
 
 VERDICT_MARKS = {"pass": "✔", "warn": "▲", "fail": "✖"}
 _VERDICT_WORDS = {"pass": "pass", "warn": "look closely", "fail": "fail"}
 
-#: Shares of a limit that the two tables may take, so that details have room as well.
+#: Shares of a limit that the tables may take, so that details have room as well.
 _FINDINGS_SHARE = 0.45
 _AGENTS_SHARE = 0.25
+_RECORDS_SHARE = 0.35
 _MESSAGE = 500
 _PATCH = 12_000
 
@@ -55,8 +57,12 @@ def review_markdown(review: Review, *, limit: int | None = None) -> str:
     report.add_table("**Findings**", _FINDINGS_HEAD, map(_finding_row, ordered), _FINDINGS_SHARE)
     rows = (agent_row(agent, grouped.get(agent.agent_id, [])) for agent in agents)
     report.add_table("**Agents**", _AGENTS_HEAD, rows, _AGENTS_SHARE)
+    records = map(record_row, review.diff.records)
+    report.add_table("**Records**", RECORDS_HEAD, records, _RECORDS_SHARE)
     for agent in agents:
         report.add(agent_section(agent, grouped.get(agent.agent_id, [])), "agent")
+    for record in review.diff.records:
+        report.add(record_section(record), "record")
     for section in _snapshots(review.diff.snapshots):
         report.add(section, "snapshot list")
     for file in review.diff.other:
@@ -154,6 +160,8 @@ def _snapshots(snapshots: SnapshotsDiff) -> Iterator[str]:
         yield f"{count(snapshots.added, 'snapshot')} added."
     if snapshots.moved:
         yield f"{count(snapshots.moved, 'snapshot')} moved to the other layout."
+    if snapshots.archived:
+        yield f"{count(snapshots.archived, 'snapshot')} left for the archive."
     for verb, paths in (("changed", snapshots.changed), ("deleted", snapshots.deleted)):
         if paths:
             rows = "\n".join(f"- {code_markdown(path)}" for path in paths)
@@ -166,8 +174,10 @@ def _snapshots(snapshots: SnapshotsDiff) -> Iterator[str]:
 def _other_file(file: OtherFile) -> str:
     kind = "" if file.kind == "text" else f" ({file.kind})"
     summary = f"{FILE_SIGNS[file.change]} {code_markdown(file.path)} {file.change}{kind}"
+    words = "".join(f"\n- {for_markdown(clipped(each, _MESSAGE))}" for each in file.words)
     if not file.patch:
-        return summary
+        return f"{summary}{words}"
     patch = clipped(file.patch, _PATCH)
     note = "" if not file.truncated else "\n\nThe rest of this diff is left out."
-    return f"<details><summary>{summary}</summary>\n\n{fenced(patch, 'diff')}{note}\n\n</details>"
+    folded = f"<details><summary>{summary}</summary>\n\n{fenced(patch, 'diff')}{note}\n\n</details>"
+    return f"{code_markdown(file.path)}:{words}\n\n{folded}" if words else folded

@@ -29,12 +29,23 @@ TURN_SIGNS: dict[TurnKind, str] = {
     "removed": "−",
     "moved": "↕",
 }
+_UNITS = ("kB", "MB", "GB", "TB")
 FILE_SIGNS = {"added": "+", "removed": "−", "changed": "~"}
 
 
 def count(number: int, noun: str) -> str:
     """``1 turn``, ``2 turns``, ``1,200 turns``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: int) -> str:
+    """Bytes as people read them, in powers of 1,000: ``640 bytes``, ``1.5 MB``."""
+    if number < 1000:
+        return count(number, "byte")
+    value, unit = number / 1000, 0
+    while value >= 1000 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{value:.1f} {_UNITS[unit]}"
 
 
 def listed(parts: Iterable[str]) -> str:
@@ -103,14 +114,17 @@ def turn_signs(context: ContextDiff) -> str:
 def headline(diff: Diff) -> str:
     """``3 agents, 14 turns and 5 tools changed``; what else did where no agent has."""
     if not diff.agents:
-        others = [count(len(diff.other), "other file")] if diff.other else []
+        others = [count(len(diff.records), "record")] if diff.records else []
+        others += [count(len(diff.other), "other file")] if diff.other else []
         snapshots = diff.snapshots
-        touched = snapshots.added + snapshots.moved + len(snapshots.changed + snapshots.deleted)
+        touched = snapshots.added + snapshots.moved + snapshots.archived
+        touched += len(snapshots.changed + snapshots.deleted)
         others += [count(touched, "snapshot")] if touched else []
         return f"no agent changed, but {listed(others)}" if others else "nothing changed"
     turns = sum(turns_changed(agent.context) for agent in diff.agents)
     tools = sum(tools_changed(agent.tools) for agent in diff.agents)
-    counted = (count(len(diff.agents), "agent"), count(turns, "turn"), count(tools, "tool"))
+    counted = [count(len(diff.agents), "agent"), count(turns, "turn"), count(tools, "tool")]
+    counted += [count(len(diff.records), "record")] if diff.records else []
     return f"{listed(counted)} changed"
 
 

@@ -30,6 +30,7 @@ from memrepo.report.phrases import (
     turn_label,
     version_phrase,
 )
+from memrepo.report.recordtext import record_lines
 from memrepo.semdiff.change import (
     AgentDiff,
     Diff,
@@ -124,7 +125,7 @@ def _wrapped(text: str, width: int | None, taken: int) -> list[str]:
 
 
 def diff_text(diff: Diff, *, colour: bool) -> str:
-    """The semantic diff for a terminal: agents, then snapshots, then other files.
+    """The semantic diff for a terminal: agents, snapshots, records, then other files.
 
     Edited words stand as ``[-old-]{+new+}``, with colour struck red and underlined green.
     Ends with a newline.
@@ -138,10 +139,14 @@ def diff_text(diff: Diff, *, colour: bool) -> str:
         lines.append(f"{pen('+', _GREEN)} {count(snapshots.added, 'snapshot')} added")
     if snapshots.moved:
         lines.append(f"~ {count(snapshots.moved, 'snapshot')} moved to the other layout")
+    if snapshots.archived:
+        lines.append(f"~ {count(snapshots.archived, 'snapshot')} left for the archive")
     for verb, paths in (("changed", snapshots.changed), ("deleted", snapshots.deleted)):
         lines += [
             f"{pen(f'! snapshot {verb}', _COLOURS['error'])} {for_terminal(p)}" for p in paths
         ]
+    for record in diff.records:
+        lines += [*record_lines(record, pen), ""]
     for file in diff.other:
         lines += _file_lines(file, pen)
     if not lines:
@@ -240,6 +245,7 @@ def _file_lines(file: OtherFile, pen: _Pen) -> Iterator[str]:
     sign = pen(FILE_SIGNS[file.change], _COLOURS[file.change])
     kind = "" if file.kind == "text" else f" ({file.kind})"
     yield f"{sign} {pen(for_terminal(file.path), _BOLD)} {file.change}{kind}"
+    yield from (f"    {for_terminal(words)}" for words in file.words)
     for line in file.patch.split("\n") if file.patch else ():
         style = {"+": _GREEN, "-": _RED, "@": _CYAN}.get(line[:1], "")
         shown = for_terminal(line)

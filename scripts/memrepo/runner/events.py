@@ -141,3 +141,34 @@ def finished_run(event: str, payload: Mapping[str, Any]) -> Finished:
         str(run.get("head_branch") or ""),
         run.get("event") == "pull_request",
     )
+
+
+class Commented(msgspec.Struct, frozen=True):
+    """A new comment on an open pull request: by whom, and the text, which is anyone's."""
+
+    number: int
+    id: int
+    login: str
+    body: str
+
+
+def commented(event: str, payload: Mapping[str, Any]) -> Commented | None:
+    """The comment that ``issue_comment`` is about; None where it is not a new one on an open
+    pull request. Raises UsageError for another event.
+
+    An edited one does not count: another person than its author may have edited it.
+    """
+    if event != "issue_comment":
+        raise UsageError(
+            f"this action is for the event issue_comment, not {event or '(none)'!r}",
+            "start it as workflows/memory-commands.yml does",
+        )
+    issue, comment = _part(payload, "issue"), _part(payload, "comment")
+    is_open = issue.get("state") == "open" and isinstance(issue.get("pull_request"), dict)
+    if payload.get("action") != "created" or not is_open:
+        return None
+    number, key, body = issue.get("number"), comment.get("id"), comment.get("body")
+    login = _part(comment, "user").get("login")
+    if not (type(number) is type(key) is int and isinstance(login, str) and login):
+        raise BadInput("the event's payload has no comment on a pull request")
+    return Commented(int(number), int(key), login, body if isinstance(body, str) else "")

@@ -14,6 +14,23 @@ PREFIX = "MEMREPO_INPUT_"
 
 FailOn = Literal["error", "warning", "never"]
 Scope = Literal["change", "all"]
+MergeMode = Literal["push", "pr", "dry-run"]
+SourceFormat = Literal["auto", "tools", "openapi", "mcp"]
+ArchiveMode = Literal["push", "pr", "dry-run"]
+ArchiveStep = Literal["all", "plan", "publish", "prune"]
+RolloutMode = Literal["push", "pr"]
+RolloutCommand = Literal[
+    "status",
+    "start",
+    "step",
+    "pause",
+    "resume",
+    "abort",
+    "promote",
+    "resolve",
+    "analyze",
+    "auto",
+]
 T = TypeVar("T", bound="Common")
 
 
@@ -74,6 +91,121 @@ class ProposeInputs(RepositoryInputs, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
+class ArchiveInputs(RepositoryInputs, frozen=True, kw_only=True):
+    """Inputs of ``actions/archive``. ``agent_ids`` come one a line or by comma."""
+
+    mode: ArchiveMode = "push"
+    older_than: str = ""
+    agent_ids: tuple[str, ...] = ()
+    branch: str = ""
+    tag_prefix: str = ""
+    step: ArchiveStep = "all"
+    plan_file: str = ""
+    shard: str = ""
+
+
+class RestoreInputs(RepositoryInputs, frozen=True, kw_only=True):
+    """Inputs of ``actions/restore``. ``what`` comes one a line or by comma."""
+
+    what: tuple[str, ...] = ()
+    all: bool = False
+    agent_id: str = ""
+    since: str = ""
+    until: str = ""
+    folder: str = ""
+    branch: str = ""
+    commit: bool = False
+
+
+class UpdateKnowledgeInputs(RepositoryInputs, frozen=True, kw_only=True):
+    """Inputs of ``actions/update-knowledge``. ``file`` is what the source gave."""
+
+    source: str
+    agent_id: str
+    file: str
+    format: SourceFormat = "auto"
+    message: str = ""
+    revision: str = ""
+    into: str = "main"
+    dry_run: bool = False
+
+
+class MergeKnowledgeInputs(RepositoryInputs, frozen=True, kw_only=True):
+    """Inputs of ``actions/merge-knowledge``. ``branches`` come one a line or by comma."""
+
+    branches: tuple[str, ...] = ()
+    into: str = "main"
+    mode: MergeMode = "push"
+
+
+class MemoryCommandInputs(RepositoryInputs, frozen=True, kw_only=True):
+    """Inputs of ``actions/memory-command``."""
+
+    into: str = "main"
+
+
+class RolloutInputs(RepositoryInputs, frozen=True, kw_only=True):
+    """Inputs of ``actions/rollout``. Lists come one a line or by comma."""
+
+    command: RolloutCommand
+    name: str = ""
+    treatment: str = ""
+    control: str = "main"
+    agents: tuple[str, ...] = ()
+    steps: str = ""
+    unit: str = "user"
+    guardrails: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
+    layered: bool = False
+    unit_id: str = ""
+    agent_id: str = ""
+    metrics: str = ""
+    stale_after: str = "24h"
+    mode: RolloutMode = "push"
+    early: bool = False
+    reason: str = ""
+    dry_run: bool = False
+
+
+class AddressInputs(RepositoryInputs, frozen=True, kw_only=True):
+    """What every action takes that is about shared records of one address.
+
+    ``org`` and ``repo`` are the workflow's repository by default, ``branch`` the event's.
+    """
+
+    org: str = ""
+    repo: str = ""
+    branch: str = ""
+    scope: Literal["", "project", "branch", "org", "agent"] = ""
+    agent: str = "github-actions"
+    code_path: str = "."
+
+
+class RememberInputs(AddressInputs, frozen=True, kw_only=True):
+    """Inputs of ``actions/remember``. ``code_refs`` come one a line or by comma."""
+
+    key: str
+    summary: str
+    kind: str = ""
+    code_refs: tuple[str, ...] = ()
+    ttl: str = ""
+    evidence: str = ""
+    details: str = ""
+    signing_key: str = ""
+
+
+class BriefInputs(AddressInputs, frozen=True, kw_only=True):
+    """Inputs of ``actions/brief``."""
+
+    max_tokens: int = 2000
+
+
+class RecordsSweepInputs(RepositoryInputs, frozen=True, kw_only=True):
+    """Inputs of ``actions/records-sweep``."""
+
+    dry_run: bool = False
+
+
 class CommandInputs(Common, frozen=True, kw_only=True):
     """Inputs of the front door, ``action.yml``."""
 
@@ -105,7 +237,7 @@ def _value(name: str, kind: object, text: str) -> object:
         return text == "true"
     if kind is int:
         if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) < 10**9):
-            raise UsageError(f"{name}: {text[:40]!r} is no number of a pull request")
+            raise UsageError(f"{name}: {text[:40]!r} is no whole number above 0")
         return int(text)
     if kind == tuple[str, ...]:
         parts = text.replace(",", "\n").split("\n")

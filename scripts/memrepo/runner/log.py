@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 
 from memrepo.errors import GateRefused, MemrepoError
 from memrepo.protocol.findings import Finding
 from memrepo.runner import commands
+
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 def say(text: str) -> None:
@@ -18,6 +21,20 @@ def say(text: str) -> None:
 def remark(text: str) -> None:
     """A notice beside the run."""
     _print(f"{commands.notice(text)}\n")
+
+
+class Progress:
+    """``tell(what, done, of)`` as a line of the log now and then; ``of`` 0 is unknown."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _SECONDS_BETWEEN_LINES
+
+    def __call__(self, what: str, done: int, of: int) -> None:
+        """Say how far it is, if it is time."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _SECONDS_BETWEEN_LINES
+            say(f"{what}: {done:,} of {of:,}" if of else f"{what}: {done:,}")
 
 
 def annotate(findings: Sequence[Finding]) -> None:

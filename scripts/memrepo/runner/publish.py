@@ -33,4 +33,5 @@ def says_something(review: Review) -> bool:
     diff = review.diff
     snapshots = diff.snapshots
     moved = snapshots.added or snapshots.changed or snapshots.deleted or snapshots.moved
+    moved = moved or snapshots.archived
     return bool(review.findings or diff.agents or diff.other or moved)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from memrepo.archive.vouch import needs_word, vouch
 from memrepo.errors import MemrepoError
 from memrepo.memory import MemoryRepo
 from memrepo.report.verdict import Review, verdict_of
@@ -29,7 +30,7 @@ def run(job: Job, inputs: ReviewInputs) -> int:
         return 0
     with opened(job, inputs) as repo:
         change = brought(repo.repository, asked)
-        review = _judged(repo, change)
+        review = _vouched(job, inputs, repo, _judged(repo, change))
     if not change.is_memory:
         say("No memory changed.")
     set_review_outputs(job, review, write_reports(job, review, change.number))
@@ -53,6 +54,20 @@ def _judged(repo: MemoryRepo, change: Change) -> Review:
     return msgspec.structs.replace(
         review, base_name=change.base_name or "nothing", head_name=change.head_name
     )
+
+
+def _vouched(job: Job, inputs: ReviewInputs, repo: MemoryRepo, review: Review) -> Review:
+    """The review, with the forge asked about the snapshots that leave for its releases."""
+    if not needs_word(review):
+        return review
+    if not inputs.github_token:
+        remark("The release that takes the snapshots was not checked: github-token is empty.")
+        return review
+    forge = open_workflow_forge(job, inputs.github_token)
+    try:
+        return vouch(review, repo.repository, forge)
+    finally:
+        forge.close()
 
 
 def _published(job: Job, inputs: ReviewInputs, number: int, review: Review) -> int:

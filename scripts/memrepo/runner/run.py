@@ -16,12 +16,21 @@ if TYPE_CHECKING:
     from memrepo.report.verdict import Review
     from memrepo.runner.job import Job
 
-#: Every verb, and its inputs. Its module in this room has the verb's name.
+#: Every verb, and its inputs. Its module in this room has the verb's name, with ``_`` for ``-``.
 VERBS: Mapping[str, type[inputs.Common]] = {
     "validate": inputs.ValidateInputs,
     "review": inputs.ReviewInputs,
     "comment": inputs.CommentInputs,
     "propose": inputs.ProposeInputs,
+    "archive": inputs.ArchiveInputs,
+    "restore": inputs.RestoreInputs,
+    "update-knowledge": inputs.UpdateKnowledgeInputs,
+    "merge-knowledge": inputs.MergeKnowledgeInputs,
+    "memory-command": inputs.MemoryCommandInputs,
+    "remember": inputs.RememberInputs,
+    "brief": inputs.BriefInputs,
+    "records-sweep": inputs.RecordsSweepInputs,
+    "rollout": inputs.RolloutInputs,
 }
 
 
@@ -30,7 +39,10 @@ def main(arguments: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        return _run(arguments, dict(os.environ))
+        environ = dict(os.environ)
+        # Programs that are started from here have no use for it.
+        os.environ.pop(f"{inputs.PREFIX}SIGNING_KEY", None)
+        return _run(arguments, environ)
     except MemrepoError as error:
         return stopped(error)
 
@@ -43,7 +55,7 @@ def _run(arguments: list[str], environ: Mapping[str, str]) -> int:
     verb = arguments[0]
     given = inputs.read_inputs(VERBS[verb], environ)
     job: Job = read_job(environ)
-    module: Any = importlib.import_module(f"memrepo.runner.{verb}")
+    module: Any = importlib.import_module(f"memrepo.runner.{verb.replace('-', '_')}")
     code: int = module.run(job, given)
     sys.stdout.flush()
     return code

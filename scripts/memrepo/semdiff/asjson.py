@@ -11,16 +11,24 @@ from memrepo.semdiff.change import Diff
 
 
 def diff_as_json(diff: Diff) -> dict[str, Any]:
-    """The public shape: ``{"agents": [...], "snapshots": {...}, "other": [...]}``.
+    """The public shape: ``{"agents": [...], "snapshots": {...}, "other": [...]}``, and
+    ``"records": [...]`` where the change touches any.
 
     Plain dictionaries, lists, strings and numbers, with the field names of
     :mod:`memrepo.semdiff.change` (``cls`` is called ``class``). In a changed turn, fields
     without a value are left out.
     """
     value: dict[str, Any] = _with_lists(msgspec.to_builtins(diff))
-    if not diff.snapshots.moved:
-        # Only the one change that turns the layout has it.
-        del value["snapshots"]["moved"]
+    for rare in ("moved", "archived"):
+        # Only a change that turns the layout, or one of the archive, has it.
+        if not value["snapshots"][rare]:
+            del value["snapshots"][rare]
+    for file in value["other"]:
+        # Of a rollout alone.
+        if not file["words"]:
+            del file["words"]
+    if not value["records"]:
+        del value["records"]
     return value
 
 

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from memrepo.semdiff.records import RecordChange
+
 Class = Literal["breaking", "compatible", "wording"]
 
 TurnKind = Literal["appended", "inserted", "edited", "removed", "moved"]
@@ -172,28 +174,35 @@ class AgentDiff(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SnapshotsDiff(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``added`` and ``moved`` (to the other layout) are numbers of snapshots; the others
-    are the paths."""
+    """``added``, ``moved`` (to the other layout) and ``archived`` (gone, and the archive's
+    record holds them) are numbers of snapshots; the others are the paths."""
 
     added: int = 0
     changed: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     moved: int = 0
+    archived: int = 0
 
 
 class OtherFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A changed file that is no agent's: ``patch`` is a unified diff, "" when binary."""
+    """A changed file that is no agent's: ``patch`` is a unified diff, "" when binary.
+
+    ``words`` say what the change does where that is known, a sentence each.
+    """
 
     path: str
     change: Literal["added", "removed", "changed"]
-    kind: Literal["text", "binary", "policy"] = "text"
+    kind: Literal["text", "binary", "policy", "rollout"] = "text"
     patch: str = ""
     truncated: bool = False
+    words: tuple[str, ...] = ()
 
 
 class Diff(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole semantic diff of a change; agents in order of their id."""
+    """The whole semantic diff of a change; agents in order of their id, ``records`` in order of
+    address and key."""
 
     agents: tuple[AgentDiff, ...] = ()
     snapshots: SnapshotsDiff = SnapshotsDiff()
     other: tuple[OtherFile, ...] = ()
+    records: tuple[RecordChange, ...] = ()

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from memrepo.errors import NotAMemoryRepo, PermissionDenied, UsageError
+from memrepo.gitrepo.drivercommand import can_start, own_command
 from memrepo.gitrepo.process import plain, run_git
 from memrepo.protocol.defaults import DRIVER_CONFIG
 
@@ -30,7 +31,7 @@ class Facts(msgspec.Struct, frozen=True):
 
     ``root`` is absolute. ``entries`` holds every path asked for and every folder above
     it; ``names`` are the names in ``root``; ``config`` the clone's own Git settings among
-    those that memrepo registers.
+    those that memrepo registers, as far as they work; ``command`` starts this memrepo.
     """
 
     root: Path
@@ -39,6 +40,7 @@ class Facts(msgspec.Struct, frozen=True):
     entries: dict[str, Entry]
     names: tuple[str, ...] = ()
     config: dict[str, str] = {}
+    command: str = "memrepo"
 
 
 def gather(path: Path, targets: tuple[str, ...]) -> Facts:
@@ -74,6 +76,7 @@ def gather(path: Path, targets: tuple[str, ...]) -> Facts:
         entries,
         names,
         _config(root) if is_repository else {},
+        own_command(),
     )
 
 
@@ -171,4 +174,8 @@ def _config(root: Path) -> dict[str, str]:
         result = run_git(["config", "--local", "--null", "--get", key], cwd=root, check=False)
         if result.code != 1:  # 1 is "not set"
             found[key] = result.out.rstrip(b"\0").decode("utf-8", "replace")
+    if not can_start(found.get("merge.memrepo.driver", "git")):
+        # What was registered is gone, as after a virtual environment was made anew.
+        for key in ("merge.memrepo.driver", "diff.memrepo.textconv"):
+            found.pop(key, None)
     return found

@@ -11,11 +11,11 @@ from memrepo.errors import UsageError
 from memrepo.protocol.block import with_block
 from memrepo.protocol.defaults import (
     ATTRIBUTES_BLOCK,
-    DRIVER_CONFIG,
     IGNORE_BLOCK,
     README_TEXT,
     STATE_MODE,
     default_policy_bytes,
+    driver_config,
 )
 from memrepo.protocol.policy import POLICY_PATH
 from memrepo.setup.facts import Entry, Facts
@@ -90,7 +90,7 @@ def plan_init(facts: Facts, source: Source | None) -> InitPlan:
         planner.folder(".github", keep=False)
         planner.folder(".github/workflows", keep=False)
         planner.workflows(source)
-    config = {k: v for k, v in DRIVER_CONFIG.items() if k not in facts.config}
+    config = {k: v for k, v in driver_config(facts.command).items() if k not in facts.config}
     action: Action = "created" if not facts.config else "updated" if config else "kept"
     planner.changes.append(Change(CONFIG_PATH, action))
     if facts.has_commits and planner.writes:

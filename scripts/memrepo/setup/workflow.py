@@ -1,4 +1,4 @@
-"""The two starter workflows that review every change to a memory repository on GitHub.
+"""The starter workflows of a memory repository on GitHub: review, archive, knowledge, records.
 
 They lie in ``workflows/`` at the root of a checkout; an installed package has a copy beside
 this module.
@@ -15,20 +15,31 @@ import msgspec
 from memrepo.errors import UsageError
 
 _FOLDER = ".github/workflows"
-#: Where ``init`` writes them: the half that judges, and the half that may comment.
-WORKFLOW_PATHS = (f"{_FOLDER}/memory-review.yml", f"{_FOLDER}/memory-review-comment.yml")
+#: Where ``init`` writes them.
+WORKFLOW_PATHS = (
+    f"{_FOLDER}/memory-review.yml",
+    f"{_FOLDER}/memory-review-comment.yml",
+    f"{_FOLDER}/weekly-archive.yml",
+    f"{_FOLDER}/knowledge-update.yml",
+    f"{_FOLDER}/knowledge-merge.yml",
+    f"{_FOLDER}/memory-commands.yml",
+    f"{_FOLDER}/records-sweep.yml",
+    f"{_FOLDER}/memory-rollout.yml",
+    f"{_FOLDER}/memory-rollout-auto.yml",
+)
 
 _OWNER = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?"
 _REPO = r"[A-Za-z0-9._-]{1,100}"
 _REF = r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}"
 _USES = re.compile(f"({_OWNER})/({_REPO})@({_REF})")
-_USED = re.compile(rf"uses: ({_OWNER}/{_REPO})/actions/[a-z]+@({_REF})\n")
+_USED = re.compile(rf"uses: ({_OWNER}/{_REPO})/actions/[a-z-]+@({_REF})\n")
 # What a starter leaves to whoever copies it by hand, and what `init` puts there.
-_PLACEHOLDER = re.compile(r"OWNER/memrepo/(actions/[a-z]+)@0{40} # v[0-9.]+\n")
-_BY_HAND = """\
-# Copy both to .github/workflows/, and put in the repository you get memrepo from and the full id
-# of a commit there that you trust. `memrepo init --workflows` does that for you.
-"""
+_PLACEHOLDER = re.compile(r"OWNER/memrepo/(actions/[a-z-]+)@0{40} # v[0-9.]+\n")
+_BY_HAND = re.compile(
+    r"# Copy (?:both|it) to \.github/workflows/, and put in the repository you get memrepo from and"
+    r" the full id\n# of a commit there that you trust\. `memrepo init --workflows` does that"
+    r" for you\.\n"
+)
 _BY_INIT = "# Written by `memrepo init`; yours to edit.\n"
 
 
@@ -73,7 +84,7 @@ def workflow_text(path: str, source: Source) -> str:
 
     Raises UsageError where this copy of memrepo came without the starters.
     """
-    text = _starter(path.rpartition("/")[2]).replace(_BY_HAND, _BY_INIT)
+    text = _BY_HAND.sub(_BY_INIT, _starter(path.rpartition("/")[2]))
     return _PLACEHOLDER.sub(rf"{source.owner}/{source.repo}/\1@{source.ref}\n", text)
 
 

@@ -8,9 +8,14 @@ from pathlib import Path
 from memrepo.errors import NotAMemoryRepo, UsageError
 from memrepo.gate.layout import agents_of, judge_agents
 from memrepo.gate.policy import policy_at, policy_of_worktree
+from memrepo.gate.sides import read_plain
 from memrepo.gitrepo.changes import files_outside
 from memrepo.gitrepo.repository import Repository
 from memrepo.protocol.findings import Finding, in_order
+from memrepo.protocol.rollout import ROLLOUTS_FOLDER
+from memrepo.shards.values import INDEX_PATH
+from memrepo.validate.drivers import judge_drivers
+from memrepo.validate.records import judge_records
 from memrepo.validate.worktree import Look, judge_path, judge_state, judge_tree, walk
 
 
@@ -28,10 +33,39 @@ def validate_all(repo: Repository, *, text: bool = True) -> list[Finding]:
         )
     look = _look(repo, root, text)
     findings = judge_state(look) + judge_tree(look, "history")
-    for path in files_outside(repo, ("state", "history")):
-        if path not in ("state", "history"):
+    findings += judge_records(look, repo)
+    for path in files_outside(repo, ("state", "history", "records")):
+        if path not in ("state", "history", "records"):
             findings += judge_path(look, path)
-    return in_order(findings)
+    findings += judge_drivers(repo, look.policy)
+    return in_order(findings + _judge_record(look) + _judge_rollouts(look))
+
+
+def _judge_record(look: Look) -> list[Finding]:
+    """What the archive's record says, where there is one."""
+    if not (look.root / INDEX_PATH).exists():
+        return []
+    from memrepo.gate.archived import judge_record
+
+    def read(path: str) -> bytes | None:
+        blob = read_plain(look.root, path)
+        return blob.data if blob else None
+
+    return judge_record(read, look.policy)
+
+
+def _judge_rollouts(look: Look) -> list[Finding]:
+    """Whether the rollouts that there are meet each other."""
+    folder = ROLLOUTS_FOLDER.rstrip("/")
+    if not (look.root / folder).is_dir():
+        return []
+    from memrepo.gate.rollouts import judge_all
+
+    def read(path: str) -> bytes | None:
+        blob = read_plain(look.root, path)
+        return blob.data if blob else None
+
+    return judge_all(walk(look.root, folder), read, look.policy)
 
 
 def validate_paths(repo: Repository, paths: list[Path], *, text: bool = True) -> list[Finding]:
@@ -44,6 +78,9 @@ def validate_paths(repo: Repository, paths: list[Path], *, text: bool = True) ->
             return validate_all(repo, text=text)
         if start == "state":
             findings += judge_state(look)
+            continue
+        if start.partition("/")[0] == "records":
+            findings += judge_records(look, repo, start)
             continue
         findings += judge_tree(look, start)
         if start.startswith("state/") and start.count("/") == 1:
@@ -85,7 +122,9 @@ def validate_staged(repo: Repository, index_file: Path | None = None) -> list[Fi
 
     _root(repo)
     head = repo.tip()
-    return compare(Staged(repo, head, index_file), policy_at(repo, head)).findings
+    policy = policy_at(repo, head)
+    found = compare(Staged(repo, head, index_file), policy).findings
+    return in_order([*found, *judge_drivers(repo, policy)])
 
 
 def validate_change(repo: Repository, base: str, head: str) -> list[Finding]:

@@ -74,7 +74,7 @@ def _judge_named(
         for file in files:
             kind = KINDS.get(file)
             path = f"state/{name}/{file}"
-            data = _read_quickly(f"{folder}/{file}", look.modes) if kind else None
+            data = read_quickly(f"{folder}/{file}", look.modes) if kind else None
             if kind is None or data is None:
                 findings += judge_path(look, path) if kind else judge_tree(look, path)
                 continue
@@ -106,7 +106,7 @@ def _is_folder(path: str) -> bool:
         return False
 
 
-def _read_quickly(path: str, modes: bool) -> bytes | None:
+def read_quickly(path: str, modes: bool) -> bytes | None:
     """A small plain file that is not executable; None for everything that needs a look."""
     try:
         fd = os.open(path, _FLAGS)
@@ -167,4 +167,8 @@ def _judge_blob(blob: Blob, path: str, place: Place, look: Look) -> list[Finding
             text=look.text,
         ).findings
     found = parse_policy(blob.data)[1] if path == POLICY_PATH else []
+    if place.role == "rollout":
+        from memrepo.gate.rollouts import judge_rollout_edit
+
+        found += judge_rollout_edit(path, None, blob.data, look.policy, text=False).findings
     return found + judge_plain(path, blob.data, look.policy) if look.text else found

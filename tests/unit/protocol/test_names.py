@@ -70,6 +70,15 @@ def test_a_snapshot_name_comes_back(when: datetime, agent_id: str) -> None:
         ("history/2026/01/01/20260101-000000-a.json", "snapshot", ""),
         ("history/2026/01/02/20260101-000000-a.json", "misplaced", "snapshot-name"),
         ("history/2026/20260101-000000-a.json", "misplaced", "unexpected-file"),
+        ("records/.gitkeep", "keep", ""),
+        ("records/org/a/01JD/mem_01JDZ9A6S0QG3V6Z1XQ2N5H8KB.yml", "record", ""),
+        ("records/org/a/01JD/mem_01JDZ9A6S0QG3V6Z1XQ2N5H8KB.yaml", "misplaced", "unexpected-file"),
+        ("records/org/a/01JD/mem_01JDZ9A6S0QG3V6Z1XQ2N5H8KU.yml", "misplaced", "unexpected-file"),
+        ("records/org/a/01JD/MEM_01jdz9a6s0qg3v6z1xq2n5h8kb.yml", "misplaced", "case-collision"),
+        ("records/org/a/.gitkeep", "misplaced", "unexpected-file"),
+        ("records", "misplaced", "unexpected-file"),
+        ("Records/x.yml", "misplaced", "case-collision"),
+        ("recordsets/x.yml", "other", ""),
         (".memrepo/policy.yml", "policy", ""),
         ("MEMORY.md", "other", ""),
         ("stateful/x", "other", ""),
@@ -82,7 +91,7 @@ def test_what_a_path_is_for(path: str, role: str, problem: str) -> None:
 
 @given(st.text())
 def test_any_path_has_a_place(path: str) -> None:
-    for start in ("", "state/", "history/", "state/a/", "history/2026/01/01/"):
+    for start in ("", "state/", "history/", "state/a/", "history/2026/01/01/", "records/"):
         assert place_of(start + path).role
 
 

@@ -22,6 +22,7 @@ from memrepo.protocol.policy import (
     Knowledge,
     Limits,
     Policy,
+    Records,
     Text,
     Tools,
 )
@@ -40,6 +41,7 @@ FIELDS = {
         ("tools", Tools),
         ("archive", Archive),
         ("knowledge", Knowledge),
+        ("records", Records),
     )
     for field in msgspec.structs.fields(struct)
 }
@@ -83,6 +85,7 @@ def test_default_text_writes_out_every_value_and_switchable_code() -> None:
         "text": {**defaults["text"], "sensitive_words": list(Text().sensitive_words), "allow": []},
         "tools": {"deny": []},
         "knowledge": {"order": [], "rewrite": False},
+        "records": {"signers": []},
     }
     lines = re.findall(r"^  # (\S+): (\w+) +# ", default_policy_text(), re.MULTILINE)
     assert lines == [(r.code, r.severity) for r in CATALOGUE.values() if r.switchable]
@@ -135,6 +138,7 @@ archive: {older_than_days: 30, overdue_days: 7, tag_prefix: memory-1}
 knowledge:
   order: [wiki, api/v2]
   rewrite: true
+records: {signers: [human ann ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1pNwR8V0T4dE8zqFqRj5lF3b0VtJ8e]}
 severity:
   secret: off
   "format": "warning"
@@ -148,6 +152,9 @@ severity:
         tools=Tools(("shell_*", "[!a]b", "[]]")),
         archive=Archive(30, 7, "memory-1"),
         knowledge=Knowledge(("wiki", "api/v2"), rewrite=True),
+        records=Records(
+            ("human ann ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1pNwR8V0T4dE8zqFqRj5lF3b0VtJ8e",)
+        ),
         severity={"secret": "off", "format": "warning"},
     )
 
@@ -225,6 +232,7 @@ def test_unknown_key(text: str, at: tuple[int, int], pointer: str, hint: str) ->
         ("archive: {tag_prefix: [x]}\n", (1, 23), "/archive/tag_prefix", "small letters"),
         ("knowledge: {order: [-x]}\n", (1, 21), "/knowledge/order/0", "no source"),
         ("knowledge: {rewrite: maybe}\n", (1, 22), "/knowledge/rewrite", "true or false"),
+        ("records: {signers: [human ann]}\n", (1, 21), "/records/signers/0", "no signer"),
         ("severity: [secret]\n", (1, 11), "/severity", "keys and values"),
         ("severity: {secrets: off}\n", (1, 12), "/severity/secrets", "no finding 'secrets'"),
         ("severity: {secret: low}\n", (1, 20), "/severity/secret", "note or off"),

@@ -7,6 +7,8 @@ money, a tool with a breaking change and a renamed one; ``support-us``, new. Bes
 
 from __future__ import annotations
 
+import msgspec
+
 from memrepo.protocol.findings import Finding, in_order
 from memrepo.report.verdict import Review, verdict_of
 from memrepo.semdiff.change import (
@@ -24,6 +26,7 @@ from memrepo.semdiff.change import (
     TurnChange,
     Word,
 )
+from memrepo.semdiff.records import RecordChange, RecordKind, RecordSide
 
 BASE = "3f1c9a5e7b2d4f60819ac3e5d7b1f20496a8ce13"
 HEAD = "b84d2e6f10a7c3958e6d1b0f4a27c9835de61f70"
@@ -354,5 +357,113 @@ def review_of_text(text: str) -> Review:
             agents=(agent,),
             snapshots=SnapshotsDiff(added=1, changed=(text,), deleted=(text,)),
             other=(OtherFile(text, "changed", patch=text, truncated=True),),
+            records=records_of_text(text),
+        ),
+    )
+
+
+def records_of_text(text: str) -> tuple[RecordChange, ...]:
+    """A change of records of each kind, with ``text`` wherever a record can hold some."""
+    side = RecordSide(
+        id=text,
+        summary=text,
+        kind=text,
+        agent=text,
+        model=text,
+        claimed="human",
+        trust="session",
+        status="active",
+        confidence=0.5,
+        created_at=text,
+        expires_at=text,
+        evidence=text,
+        signed_by=text,
+        code_refs=(text,),
+        attributes={text: text},
+        content={text: [text]},
+    )
+    other = msgspec.structs.replace(side, trust="human", attributes={}, content={})
+    kinds: dict[RecordKind, tuple[RecordSide | None, RecordSide | None]] = {
+        "added": (None, side),
+        "replaced": (other, side),
+        "superseded": (side, other),
+        "archived": (side, None),
+        "edited": (other, side),
+        "removed": (side, None),
+    }
+    return tuple(
+        RecordChange(text, text, text, kind, before, after, text)
+        for kind, (before, after) in kinds.items()
+    )
+
+
+def sample_records() -> tuple[RecordChange, ...]:
+    """A CI job replaces a guess, an outsider adds a note, a person archives a decision."""
+    guess = RecordSide(
+        id="mem_01KBA9A6S0QG3V6Z1XQ2N5H8KB",
+        summary="Twenty connections are enough.",
+        kind="inference",
+        agent="codex",
+        model="gpt-5",
+        claimed="session",
+        trust="session",
+        status="active",
+        confidence=0.5,
+        created_at="2026-11-28T09:00:00Z",
+        expires_at="2026-12-05T09:00:00Z",
+    )
+    verified = msgspec.structs.replace(
+        guess,
+        id="mem_01KBC5A6S0QG3V6Z1XQ2N5H8KC",
+        summary="A pool of more than 20 connections deadlocks in the nightly job.",
+        kind="constraint",
+        agent="nightly",
+        model="",
+        claimed="verified-ci",
+        trust="verified-ci",
+        confidence=1.0,
+        created_at="2026-11-29T03:10:00Z",
+        expires_at="",
+        evidence="https://github.com/acme/web/actions/runs/4711",
+        signed_by="ci@acme.example",
+        code_refs=("src/pool.py:20",),
+        content={"details": "Two workers each wait for a connection that the other holds."},
+    )
+    claimed = msgspec.structs.replace(
+        guess,
+        id="mem_01KBC6A6S0QG3V6Z1XQ2N5H8KD",
+        summary="Releases need two approvals.",
+        kind="decision",
+        agent="release-notes",
+        model="",
+        claimed="human",
+        attributes={"area": "release"},
+    )
+    folder = "records/project/acme/web/01KB"
+    return (
+        RecordChange(f"{folder}/{claimed.id}.yml", "approvals", "acme/web", "added", None, claimed),
+        RecordChange(
+            f"{folder}/{verified.id}.yml", "pool-size", "acme/web", "replaced", guess, verified
+        ),
+        RecordChange(
+            "records/org/acme/01KA/mem_01KA00A6S0QG3V6Z1XQ2N5H8KE.yml",
+            "style-guide",
+            "acme (org)",
+            "archived",
+            msgspec.structs.replace(
+                verified,
+                id="mem_01KA00A6S0QG3V6Z1XQ2N5H8KE",
+                summary="All text is in British English.",
+                kind="decision",
+                agent="ann",
+                claimed="human",
+                trust="human",
+                signed_by="ann@acme.example",
+                code_refs=(),
+                content={},
+                evidence="",
+            ),
+            None,
+            "the company moved to American English",
         ),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memrepo.errors import BadInput, UsageError
-from memrepo.runner.events import Asked, asked_change, finished_run
+from memrepo.runner.events import Asked, Commented, asked_change, commented, finished_run
 
 OLD, NEW = "a" * 40, "b" * 40
 
@@ -92,3 +92,57 @@ def test_the_run_that_ended() -> None:
         finished_run("pull_request", pull_request())
     with pytest.raises(BadInput):
         finished_run("workflow_run", {"workflow_run": {**run, "head_sha": "HEAD"}})
+
+
+def comment(**more: Any) -> dict[str, Any]:
+    said = {"id": 9, "body": "hello", "user": {"login": "anna"}, "author_association": "OWNER"}
+    issue = {"number": 7, "state": "open", "pull_request": {"url": "u"}}
+    return {"action": "created", "issue": issue, "comment": said} | more
+
+
+def test_a_comment_on_an_open_pull_request() -> None:
+    assert commented("issue_comment", comment()) == Commented(7, 9, "anna", "hello")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"action": "edited"},
+        {"action": "deleted"},
+        {"issue": {"number": 7, "state": "open"}},
+        {"issue": {"number": 7, "state": "closed", "pull_request": {}}},
+        {"issue": {"number": 7, "state": "open", "pull_request": None}},
+        {"issue": []},
+    ],
+    ids=str,
+)
+def test_other_comments_are_none(more: dict[str, Any]) -> None:
+    assert commented("issue_comment", comment(**more)) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"id": "9", "body": "x", "user": {"login": "anna"}},
+        {"id": True, "body": "x", "user": {"login": "anna"}},
+        {"id": 9, "body": "x", "user": None},
+        {"id": 9, "body": "x", "user": {"login": ""}},
+        {"id": 9, "body": "x", "user": {"login": ["anna"]}},
+        [],
+    ],
+    ids=str,
+)
+def test_a_comment_by_nobody_is_bad_input(said: object) -> None:
+    with pytest.raises(BadInput):
+        commented("issue_comment", comment(comment=said))
+
+
+@pytest.mark.parametrize("event", ["", "pull_request", "workflow_dispatch", "issues"])
+def test_a_command_comes_by_no_other_event(event: str) -> None:
+    with pytest.raises(UsageError, match="issue_comment"):
+        commented(event, comment())
+
+
+def test_a_comment_without_a_text_is_empty() -> None:
+    said = {"id": 9, "body": None, "user": {"login": "anna"}}
+    assert commented("issue_comment", comment(comment=said)) == Commented(7, 9, "anna", "")

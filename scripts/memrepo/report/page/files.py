@@ -34,12 +34,14 @@ def _file(file: OtherFile) -> str:
         f'<b class="kind {file.change}"><i aria-hidden="true">{sign}</i> {file.change}</b> '
         f"<h3>{code(file.path)}</h3>{kind}"
     )
+    words = "".join(f"<li>{marked_html(each)}</li>" for each in file.words)
+    words = f"<ul>{words}</ul>" if words else ""
     if not file.patch:
-        return f'<div class="file bare">{head}</div>'
+        return f'<div class="file bare">{head}{words}</div>'
     lines = "".join(map(_line, file.patch.rstrip("\n").split("\n")))
     rest = "<p>The rest of this diff is left out.</p>" if file.truncated else ""
     return (
-        f'<details class="file" open><summary>{head}</summary>'
+        f'<details class="file" open><summary>{head}</summary>{words}'
         f'<pre class="patch" tabindex="0" dir="ltr">{lines}</pre>{rest}</details>'
     )
 

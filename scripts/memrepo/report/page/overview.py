@@ -13,6 +13,7 @@ from memrepo.report.page.pieces import (
     class_badge,
     code,
 )
+from memrepo.report.page.records import record_beliefs
 from memrepo.report.page.toolcards import flags_of, tool_flags
 from memrepo.report.phrases import (
     FILE_SIGNS,
@@ -80,6 +81,7 @@ def _beliefs(diff: Diff, anchors: Anchors) -> Iterator[str]:
             sign = f'<i class="sign {kind}" aria-hidden="true">{TURN_SIGNS[kind]}</i>'
             where = _where(touched, anchors)
             yield f"<li>{sign} {count(number, words[0])} {words[1]} in {where}</li>"
+    yield from record_beliefs(diff, _LINES)
     for file in diff.other[:_LINES]:
         sign = f'<i class="sign {file.change}" aria-hidden="true">{FILE_SIGNS[file.change]}</i>'
         yield f'<li>{sign} <a href="#files">{code(file.path)}</a> {file.change}</li>'
@@ -154,11 +156,13 @@ def numbers(diff: Diff) -> str:
     touched = len(snapshots.changed) + len(snapshots.deleted)
     bad = badge("error", SEVERITY_MARKS["error"], f"{touched:,} not as before") if touched else ""
     moved = f"{snapshots.moved:,} moved" if snapshots.moved else ""
+    moved = f"{snapshots.archived:,} archived" if snapshots.archived else moved
     tiles = (
         ("Agents", f"{len(diff.agents):,}", ""),
         ("Turns", f"{turns.total():,}", signed(turns)),
         ("Tools", f"{tools.total():,}", signed(tools)),
         ("Snapshots", f"+{snapshots.added:,}", bad or moved),
+        *([("Records", f"{len(diff.records):,}", "")] if diff.records else []),
         ("Other files", f"{len(diff.other):,}", ""),
     )
     cells = "".join(

@@ -1,0 +1,1 @@
+"""Shared records live: a server of the Model Context Protocol over standard input and output."""

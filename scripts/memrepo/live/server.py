@@ -1,0 +1,73 @@
+"""The server: the tools and resources over one clone, on standard input and output."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server import MCPServer
+
+from memrepo import __version__
+from memrepo.live.desk import Desk
+from memrepo.live.exchange import Exchange, OpenStore
+from memrepo.live.permit import Operator
+from memrepo.live.resources import add_resources
+from memrepo.live.schemas import CAUTION
+from memrepo.live.tools import Tools
+from memrepo.records.scope import in_words
+
+
+def build(open_store: OpenStore, operator: Operator, seconds: float) -> MCPServer[Any]:
+    """The server, not yet running. ``open_store`` is called for each store that it needs."""
+    desk = Desk(open_store)
+    exchange = Exchange(open_store, seconds, publishes=not operator.read_only)
+
+    @asynccontextmanager
+    async def life(_: MCPServer[Any]) -> AsyncIterator[None]:
+        exchange.start()
+        try:
+            yield
+        finally:
+            # No call runs any more, so what is closed here is nobody's.
+            exchange.close()
+            desk.close()
+
+    server: MCPServer[Any] = MCPServer(
+        "memrepo",
+        title="Shared records",
+        instructions=_instructions(operator),
+        version=__version__,
+        tools=Tools(desk, exchange, operator).all(),
+        lifespan=life,
+        log_level="WARNING",
+        subscriptions=False,
+    )
+    add_resources(server, desk, exchange, operator)
+    return server
+
+
+def serve(open_store: OpenStore, operator: Operator, seconds: float) -> None:
+    """Serve one client until it closes standard input; nothing else may write to the output."""
+    server = build(open_store, operator, seconds)
+    # What a client calls wrongly is said to it; the log is for what is wrong here.
+    logging.getLogger("mcp").setLevel(logging.WARNING)
+    server.run("stdio")
+
+
+def _instructions(operator: Operator) -> str:
+    place = in_words(operator.own)
+    lines = [
+        f"Experience that agents, people and CI jobs share about {place}, kept in Git.",
+        "At the start read memory://brief or call memory_list; search before you conclude anew.",
+        CAUTION,
+        "Weigh a record by its trust and effective_confidence, and look at the code it cites.",
+    ]
+    if not operator.read_only:
+        lines.append(
+            "Write what the next agent should not have to find out again: one conclusion a key,"
+            f" with its evidence as reason. You write as {operator.writer.agent} with the trust"
+            f" {operator.trust}, which is the operator's setting."
+        )
+    return "\n".join(lines)
