@@ -18,11 +18,11 @@ from memrepo.errors import BadInput, NeedsPerson, RemoteFailed, UnknownRevision
 
 from .commit import LooseSink
 from .follow import follow
-from .lineage import line_to
 from .process import plain
 from .remote import Remote, fetch_tip, find_remote, known_ref, push_commit
 from .replay import Change, changes_of, replay
 from .turns import Turn, turn_folder
+from .unpublished import unpublished, was_rewritten
 from .worktreeturn import worktree_turn
 
 if TYPE_CHECKING:
@@ -150,33 +150,18 @@ class Publisher:
         if before is None or self.known is None or before == self.known:
             return self.known
         if self.repo.merge_base(before, self.known) != before:
-            raise NeedsPerson(
-                f"{plain(self.branch)} on {plain(self.remote.name)} was rewritten:"
-                f" {before[:12]} is no longer part of it",
-                "look at the remote's history; git pull --rebase takes it over as it is now",
-            )
+            raise was_rewritten(self.branch, self.remote, before)
         return self.known
 
     def _on_top(self, seen: str | None, local: str) -> str:
         """The local commits on top of ``seen``: ``local`` itself where that is so already."""
         if seen is None:
             return local
-        line = line_to(self.repo, seen, local)
-        if line is None and self.repo.is_shallow:
-            self._fetch(deepen=True)
-            line = line_to(self.repo, seen, local)
+        line = unpublished(
+            self.repo, seen, local, self.branch, self.remote, lambda: self._fetch(deepen=True)
+        )
         if line is None:
-            raise NeedsPerson(
-                f"{plain(self.branch)} here and on {plain(self.remote.name)} share no history",
-                "check that the remote is the right one",
-            )
-        if line.base == seen:
             return local
-        if line.merges:
-            raise NeedsPerson(
-                f"{plain(self.branch)} holds a merge that is not published, and the remote moved",
-                "merge the remote's branch yourself, then push again",
-            )
         tip, sink = seen, LooseSink(self.repo.writer)
         for change in changes_of(self.repo, line.commits):
             made = self.rebuild(change, tip)

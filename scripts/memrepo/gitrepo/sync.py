@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.errors import BadInput, MemrepoError, NeedsPerson, RemoteFailed, UnknownRevision
+from memrepo.errors import BadInput, MemrepoError, RemoteFailed, UnknownRevision
 
 from .commit import LooseSink
 from .follow import follow
@@ -25,6 +25,7 @@ from .refs import branch_ref
 from .remote import Remote, fetch_tip, find_remote, has_push_hook, known_ref, push_commit
 from .replay import changes_of, replay
 from .turns import Turn, turn_folder
+from .unpublished import unpublished, was_rewritten
 
 if TYPE_CHECKING:
     from .repository import Repository
@@ -217,31 +218,16 @@ class _Push:
             return self.known, 1
         ahead = between(self.repo, before, self.known)
         if ahead is None and self.repo.merge_base(before, self.known) != before:
-            raise NeedsPerson(
-                f"{plain(self.branch)} on {plain(self.remote.name)} was rewritten:"
-                f" {before[:12]} is no longer part of it",
-                "look at the remote's history; git pull --rebase takes it over as it is now",
-            )
+            raise was_rewritten(self.branch, self.remote, before)
         return self.known, ahead or 1
 
     def on_top(self, seen: str, local: str) -> str:
         """The local commits on top of ``seen``: ``local`` itself where that is so already."""
-        line = line_to(self.repo, seen, local)
-        if line is None and self.repo.is_shallow:
-            self.fetch(deepen=True)
-            line = line_to(self.repo, seen, local)
+        line = unpublished(
+            self.repo, seen, local, self.branch, self.remote, lambda: self.fetch(deepen=True)
+        )
         if line is None:
-            raise NeedsPerson(
-                f"{plain(self.branch)} here and on {plain(self.remote.name)} share no history",
-                "check that the remote is the right one",
-            )
-        if line.base == seen:
             return local
-        if line.merges:
-            raise NeedsPerson(
-                f"{plain(self.branch)} holds a merge that is not published, and the remote moved",
-                "merge the remote's branch yourself, then push again",
-            )
         changes = changes_of(self.repo, line.commits)
         done = replay(self.repo, changes, seen, LooseSink(self.repo.writer), line.theirs)
         self.rebuilt = len(done.made)

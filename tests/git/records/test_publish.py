@@ -108,6 +108,24 @@ def test_a_signed_one_is_signed_again_for_its_new_place(
     assert in_order(remote, clone, policy=policy) == "bob's"
 
 
+def test_nobody_signs_what_another_wrote_in_the_same_clone(
+    remote: GitRepo, one: GitRepo, two: GitRepo, clone: MakeRepo, tmp_path: Path
+) -> None:
+    keys = make_key(tmp_path, "ann"), make_key(tmp_path, "bob")
+    policy = policy_of(ann=(keys[0], "human"), bob=(keys[1], "human"))
+    with (
+        a_store(one, policy=policy) as session,
+        a_store(two, agent="bob", trust="human", signing_key=keys[1], policy=policy) as bob,
+        a_store(two, agent="ann", trust="human", signing_key=keys[0], policy=policy) as ann,
+    ):
+        theirs = session.write(new(summary="of a session"), push=True).answer.record
+        mine = bob.write(new(summary="bob's")).answer.record
+        ann.sync()
+        assert ann.read("pool-size").record == mine
+        assert ann.read(theirs.id).record.lifecycle.superseded_by == mine.id
+    assert in_order(remote, clone, policy=policy) == "bob's"
+
+
 def test_what_another_writer_said_first_is_left_out(
     remote: GitRepo, one: GitRepo, two: GitRepo, clone: MakeRepo
 ) -> None:

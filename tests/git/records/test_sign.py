@@ -9,7 +9,6 @@ from memrepo.errors import MemrepoError, UsageError
 from memrepo.gitrepo.sign import is_signed_by, sign
 from memrepo.protocol.signers import Signer, parse_signer, signer_of
 
-
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIJ1pNwR8V0T4dE8zqFqRj5lF3b0VtJ8e7S0W1uN3cQpX"
 
 

@@ -50,7 +50,7 @@ def test_a_write_is_one_commit_with_one_file_and_the_worktree_follows(repo: GitR
     assert done.commit == repo.head()
     assert repo.git("status", "--short") == "A  notes.txt"
     assert repo.git("show", "--format=%s", "--name-only", "HEAD").splitlines()[0] == (
-        "records: pool-size new record"
+        "records: pool-size written"
     )
     [path] = files(repo)
     record = read_record(repo.read(path), path)
