@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import islice
 
 import msgspec
 
@@ -16,7 +15,6 @@ from memrepo.shards.values import Archived
 
 _FOLDER = "history"
 _PLAIN = (0o100644, 0o100664)
-_AT_ONCE = 20_000
 
 
 class Newest(msgspec.Struct, frozen=True):
@@ -32,20 +30,14 @@ def collect(repo: Repository, commit: str, *, before: datetime, remote: str | No
     Links, submodules and executable files are none. A clone without blobs fetches those from
     before ``before`` in bulk, and does not know the sizes of the others: they are 0 then.
     """
+    listed = Snapshots(listed_snapshots(repo, commit))
     if promisor(repo):
-        listed = Snapshots(listed_snapshots(repo, commit))
         border = before.timestamp()
         old = [one for one in listed if _when(one.path) < border]
         bring_blobs(repo, (one.blob for one in old), commit=commit, remote=remote)
         sizes = dict(zip((one.path for one in old), _sizes(repo, old), strict=True))
         return Snapshots(Archived(one.path, one.blob, sizes.get(one.path, 0)) for one in listed)
-    return Snapshots(_sized(repo, listed_snapshots(repo, commit)))
-
-
-def _sized(repo: Repository, listed: Iterator[Archived]) -> Iterator[Archived]:
-    while some := list(islice(listed, _AT_ONCE)):
-        for one, size in zip(some, _sizes(repo, some), strict=True):
-            yield Archived(one.path, one.blob, size)
+    return listed.sized(blob_sizes(repo, listed.blobs()))
 
 
 def _sizes(repo: Repository, snapshots: list[Archived]) -> Iterator[int]:

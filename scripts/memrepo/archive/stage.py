@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from itertools import tee
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from memrepo.archive.proof import members, on_disk
 from memrepo.archive.values import Tell
 from memrepo.errors import BadInput, GitFailed
-from memrepo.gitrepo.changes import iter_blobs
+from memrepo.gitrepo.blobstream import stream_blobs
 from memrepo.gitrepo.repository import Repository
 from memrepo.shards.manifest import (
     MANIFEST,
@@ -76,14 +76,17 @@ def pack_shards(
 
 
 def _contents(repo: Repository, shard: Shard) -> Iterator[tuple[Archived, bytes]]:
-    asked, wanted = tee(shard.snapshots)
-    found = iter_blobs(repo, (one.blob for one in asked))
-    for one, (_, blob) in zip(wanted, found, strict=True):
-        if blob is None or blob.kind != "blob" or blob.data is None:
-            raise GitFailed(
-                f"{one.path} could not be read from the repository", "run git fsck on it"
-            )
-        yield one, blob.data
+    found = shard.snapshots
+    stream = stream_blobs(repo, (one.blob for one in found), (one.size for one in found))
+    with closing(stream) as blobs:
+        for one in found:
+            try:
+                data = next(blobs)
+            except GitFailed:
+                raise GitFailed(
+                    f"{one.path} could not be read from the repository", "run git fsck on it"
+                ) from None
+            yield one, data
 
 
 def _read_back(path: Path, packed: Packed, shard: Shard) -> None:

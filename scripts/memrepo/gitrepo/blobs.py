@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.errors import GitFailed, RemoteFailed, UnknownRevision
 
+from .blobstream import LEAN
 from .changes import TreeEntry
 from .paths import path_bytes, path_text
 from .process import plain, run_git, start_git
@@ -51,7 +52,7 @@ def iter_tree(repo: Repository, commit: str, folder: str) -> Iterator[TreeEntry]
 def blob_sizes(repo: Repository, oids: Iterable[str]) -> Iterator[int]:
     """The size in bytes of each blob, in order.  Raises UnknownRevision for one that is none."""
     rest = iter(oids)
-    asked = ["cat-file", "--batch-check=%(objecttype) %(objectsize)"]
+    asked = [*LEAN, "cat-file", "--batch-check=%(objecttype) %(objectsize)"]
     while some := list(islice(rest, _AT_ONCE)):
         out = run_git(asked, cwd=repo.path, input=_lines(some)).out
         for oid, line in zip(some, out.splitlines(), strict=True):
@@ -105,7 +106,7 @@ def bring_blobs(repo: Repository, oids: Iterable[str], *, commit: str, remote: s
 def _missing(repo: Repository, oids: list[str]) -> list[str]:
     out: list[bytes] = []
     for start in range(0, len(oids), _AT_ONCE):
-        asked = ["cat-file", "--batch-check=%(objecttype)"]
+        asked = [*LEAN, "cat-file", "--batch-check=%(objecttype)"]
         some = oids[start : start + _AT_ONCE]
         out += run_git(asked, cwd=repo.path, input=_lines(some)).out.splitlines()
     return [oid for oid, line in zip(oids, out, strict=True) if line != b"blob"]

@@ -6,7 +6,7 @@ fewer system calls and this process fewer steps, and holds Git's own memory down
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import suppress
 from itertools import islice
 from threading import Thread
@@ -28,7 +28,9 @@ _AT_ONCE = 5000
 _END = ord("\n")
 
 
-def stream_blobs(repo: Repository, oids: Iterable[str], sizes: Iterable[int]) -> Iterator[bytes]:
+def stream_blobs(
+    repo: Repository, oids: Iterable[str], sizes: Iterable[int]
+) -> Generator[bytes, None, None]:
     """The bytes of each blob, in order, from their ids in hex and their sizes in bytes.
 
     ``oids`` is read in a thread of its own, apart from ``sizes``. Holds one blob at a time.

@@ -50,7 +50,7 @@ def count_beyond(repo: Repository, tip: str, known: str) -> int:
 
 
 def messages_with(repo: Repository, tip: str, text: str) -> Iterator[tuple[str, str, str]]:
-    """Id, committer's date (ISO 8601) and message of the commits that say ``text``, newest first."""
+    """Id, committer's date (ISO 8601) and message of commits that say ``text``, newest first."""
     options = ["-z", "--encoding=UTF-8", "--format=%H%n%cI%n%B", "--fixed-strings"]
     args = ["-c", "log.showSignature=false", "log", *options, f"--grep={text}", tip, "--"]
     for found in run_git(args, cwd=repo.path).out.decode("utf-8", "replace").split("\0"):
