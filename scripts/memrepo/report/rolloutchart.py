@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from math import ceil, floor, log10
+from textwrap import wrap
 
 from memrepo.report.escape import clipped, for_html
 from memrepo.stats.analysis import Analysis, Comparison, Point
 
 _WIDTH = 720
 _PANEL = 190
-_HEAD = 50
+_HEAD, _LINE, _LINE_CHARACTERS = 34, 16, 104
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 16, 40, 30
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,7 +32,9 @@ _STYLE = (
 def render_rollout_chart(analysis: Analysis) -> str:
     """The picture, one panel a metric; always well-formed SVG, whatever the names are."""
     metrics = (*analysis.guardrails, *analysis.goals)
-    height = _HEAD + _PANEL * max(1, len(metrics))
+    reason = wrap(clipped(analysis.reason, 240), _LINE_CHARACTERS)
+    head = _HEAD + _LINE * len(reason)
+    height = head + _PANEL * max(1, len(metrics))
     title = f"{analysis.rollout}: {analysis.verdict}"
     size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     parts = [
@@ -39,12 +42,13 @@ def render_rollout_chart(analysis: Analysis) -> str:
         f"<title>{for_html(clipped(f'{title}. {analysis.reason}', 400))}</title>",
         f"<style>{_STYLE}</style>",
         f'<text class="t" x="8" y="20">{for_html(clipped(title, 80))}</text>',
-        f'<text x="8" y="38">{for_html(clipped(analysis.reason, 96))}</text>',
     ]
+    for place, line in enumerate(reason):
+        parts.append(f'<text x="8" y="{38 + _LINE * place}">{for_html(line)}</text>')
     if not metrics:
-        parts.append(_words("The rollout has no guardrail and no goal.", _HEAD))
+        parts.append(_words("The rollout has no guardrail and no goal.", head))
     for place, compared in enumerate(metrics):
-        parts += _panel(compared, _HEAD + place * _PANEL)
+        parts += _panel(compared, head + place * _PANEL)
     return "\n".join([*parts, "</svg>", ""])
 
 
