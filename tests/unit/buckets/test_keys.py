@@ -44,6 +44,22 @@ def test_a_bucket_is_as_published(unit: str) -> None:
     assert bucket_of("e1:", unit, "murmur3-utf8/1") == hashed * TOTAL_PARTS >> 32
 
 
+@pytest.mark.parametrize(
+    ("unit", "hashed", "bucket"),
+    [
+        ("ejOoVL", 0, 0),
+        ("bY9fO-", 1, 0),
+        ("SI7p-", 0x7FFFFFFF, 49_999),
+        ("6LvT0", 0x80000000, 50_000),
+        ("ceQdGm", 0xFFFFFFFF, 99_999),
+    ],
+)
+def test_hashes_at_the_edges_have_a_bucket(unit: str, hashed: int, bucket: int) -> None:
+    """The keys with which flagd's own tests look at the edges (fractional, version 2)."""
+    assert murmur3(unit.encode()) == hashed
+    assert bucket_of("", unit, "murmur3-utf8/1") == bucket
+
+
 # Pinned for good: a change of one of these moves units of running rollouts.
 @pytest.mark.parametrize(
     ("unit", "cbor", "utf8"),
