@@ -33,6 +33,7 @@ QUESTIONS = (
     "merge",
     "knowledge",
     "rollout",
+    "records",
     "mcp_answers",
     "cold_start",
 )

@@ -54,6 +54,15 @@ class GateRefused(MemrepoError):
         self.findings = list(findings)
 
 
+def extra_hint(extra: str) -> str:
+    """How an optional part of memrepo is installed. Never from an index: a name there may be
+    someone else's."""
+    return (
+        f"in memrepo's checkout run scripts/install --with {extra}, or"
+        f" python -m pip install '.[{extra}]' for an environment of your own"
+    )
+
+
 class NeedsPerson(MemrepoError):
     """Two writers disagree and a person must decide (exit 3)."""
 

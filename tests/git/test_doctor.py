@@ -32,7 +32,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "doctor.md"
 def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A healthy memory repository with two agents, made once."""
     path = tmp_path_factory.mktemp("pattern") / "memory"
-    init(path, workflows=False, uses=None, dry_run=False)
+    init(path, workflows=(), uses=None, dry_run=False)
     repo = GitRepo(path)
     repo.write_agent("bob")
     repo.write_agent("carol")
@@ -867,7 +867,7 @@ def test_the_answer_in_json(run: Callable[..., tuple[int, str, str]], healthy: G
                 "severity": "warning",
                 "what": "the mode of state/ is 755",
                 "reason": kind.reason,
-                "repair": "chmod 750 state",
+                "repair": "chmod 750 state, or memrepo init --repo-path .",
                 "safe": True,
                 "fix": "set the mode of state to 750",
             }

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from commandline import memrepo
 from memrepo.errors import BadInput, GitFailed, MemrepoError, PermissionDenied, UsageError
 from memrepo.protocol.defaults import (
     ATTRIBUTES_BLOCK,
@@ -26,7 +27,13 @@ from memrepo.setup.apply import SUBJECT, apply_init
 from memrepo.setup.facts import gather
 from memrepo.setup.init import InitResult, init
 from memrepo.setup.plan import plan_init, targets
-from memrepo.setup.workflow import WORKFLOW_PATHS, parse_uses, workflow_text
+from memrepo.setup.workflow import (
+    WORKFLOW_PATHS,
+    WORKFLOWS,
+    parse_uses,
+    workflow_purpose,
+    workflow_text,
+)
 from repositories import GitRepo, new_repo
 
 WRITTEN = {
@@ -42,7 +49,9 @@ PINNED = "example-org/memrepo@" + "1" * 40
 
 
 def run(path: Path, uses: str | None = None, *, dry_run: bool = False) -> InitResult:
-    return init(path, workflows=uses is not None, uses=uses, dry_run=dry_run)
+    return init(
+        path, workflows=() if uses is None else tuple(WORKFLOWS), uses=uses, dry_run=dry_run
+    )
 
 
 def actions(result: InitResult) -> dict[str, str]:
@@ -488,7 +497,7 @@ def test_what_stands_in_the_way_is_named(tmp_path: Path) -> None:
 
 def test_a_link_that_appears_after_the_plan_is_not_followed(tmp_path: Path) -> None:
     repo = new_repo(tmp_path / "memory")
-    plan = plan_init(gather(repo.path, targets(workflows=False)), None)
+    plan = plan_init(gather(repo.path, targets(())), None)
     outside = tmp_path / "outside"
     outside.mkdir()
     (repo.path / ".memrepo").symlink_to(outside)
@@ -499,7 +508,7 @@ def test_a_link_that_appears_after_the_plan_is_not_followed(tmp_path: Path) -> N
 
 def test_a_file_that_changes_after_the_plan_is_not_overwritten(tmp_path: Path) -> None:
     repo = new_repo(tmp_path / "memory")
-    plan = plan_init(gather(repo.path, targets(workflows=False)), None)
+    plan = plan_init(gather(repo.path, targets(())), None)
     repo.write(".gitignore", "just written\n")
     with pytest.raises(UsageError, match=r"\.gitignore changed while"):
         apply_init(plan)
@@ -584,11 +593,42 @@ def test_a_workflow_that_is_a_persons_own_stays(tmp_path: Path, path: str, what:
     assert target.read_text() == ours
 
 
+def test_the_workflows_of_one_thing(tmp_path: Path) -> None:
+    where = tmp_path / "memory"
+    options = ("--uses", PINNED)
+    done = memrepo(where, "init", *options, "--workflow", "archive", "--workflow", "review")
+    assert done.code == 0
+    written = sorted(path.name for path in (where / ".github/workflows").iterdir())
+    assert written == ["memory-review-comment.yml", "memory-review.yml", "weekly-archive.yml"]
+    told = {line.partition(": ")[0]: line for line in done.err.splitlines()}
+    archive = told[".github/workflows/weekly-archive.yml"]
+    assert archive.endswith("may contents: write, id-token: write, attestations: write")
+    assert "into a release, every week;" in archive
+    again = memrepo(where, "init", *options, "--workflow", "archive")
+    assert "; may " not in again.err
+    for wrong, words in (
+        (("--workflow", "reviw"), "Did you mean `review`?"),
+        (("--workflow", "review", "--workflows"), "--workflows is all of them"),
+    ):
+        refused = memrepo(where, "init", *options, *wrong)
+        assert (refused.code, words in refused.err) == (2, True)
+
+
+def test_every_starter_says_its_purpose_and_what_its_jobs_may_do() -> None:
+    for path in WORKFLOW_PATHS:
+        purpose, _, may = workflow_purpose(path).rpartition("; may ")
+        granted = yaml.safe_load(workflow_text(path, parse_uses(PINNED)))["jobs"].values()
+        wanted = [f"{k}: {v}" for job in granted for k, v in job["permissions"].items()]
+        assert may.split(", ") == list(dict.fromkeys(wanted))
+        assert purpose[0].isupper()
+        assert "# " not in purpose
+
+
 def test_workflows_and_uses_go_together(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--workflows needs --uses"):
-        init(tmp_path / "memory", workflows=True, uses=None, dry_run=False)
+    with pytest.raises(UsageError, match="workflows need --uses"):
+        init(tmp_path / "memory", workflows=["review"], uses=None, dry_run=False)
     with pytest.raises(UsageError, match="--uses is for"):
-        init(tmp_path / "memory", workflows=False, uses=PINNED, dry_run=False)
+        init(tmp_path / "memory", workflows=(), uses=PINNED, dry_run=False)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -155,6 +155,15 @@ def test_what_nothing_reaches_goes_when_it_is_old(repo: GitRepo) -> None:
     assert not has(repo, lost)
 
 
+def test_what_stays_loose_is_told_with_the_reason(repo: GitRepo) -> None:
+    assert "stay:" not in maintain(repo).out
+    for text in ("one", "two"):
+        blob(repo, text)
+    why = "stay: 2 loose objects, unreachable, younger than two weeks\n"
+    assert why in maintain(repo).out
+    assert "stay:" not in maintain(repo, "--dry-run").out
+
+
 def test_a_stash_stays_with_all_it_holds(repo: GitRepo) -> None:
     for text in ("first", "second"):
         repo.write("state/ada/context.json", text)

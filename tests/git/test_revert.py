@@ -244,3 +244,17 @@ def test_before_the_first_commit(tmp_path: Path) -> None:
     repo.git("init", "--quiet")
     assert revert(repo, "HEAD").code == 2
     assert revert(repo, SNAPSHOTS[0]).code == 2
+
+
+@pytest.mark.parametrize("folder", ["", "history/"])
+def test_a_snapshot_without_its_ending_is_hinted_at(folder: str, repo: GitRepo) -> None:
+    ran = revert(repo, f"{folder}20260301-120001-bot")
+    assert ran.code == 2
+    assert f"a snapshot's name ends in .json: {folder}20260301-120001-bot.json" in ran.err
+    assert "ends in .json" not in revert(repo, "no-such-branch").err
+
+
+def test_a_branch_that_is_called_like_a_snapshot_is_a_branch(repo: GitRepo) -> None:
+    repo.git("branch", "20260301-120001-bot", "1.0.0")
+    assert revert(repo, "20260301-120001-bot", "-m", "back").code == 0
+    assert held(repo) == held(repo, "1.0.0")

@@ -17,9 +17,11 @@ from memrepo.archive.values import Tell
 from memrepo.errors import BadInput
 from memrepo.forge.releases import Release, Releases
 from memrepo.gitrepo.repository import TipView
-from memrepo.shards.index import archived_snapshots, parse_index
+from memrepo.history.archived import read_index
+from memrepo.shards.index import archived_snapshots
+from memrepo.shards.manifest import Manifest
 from memrepo.shards.path import snapshot_at, week_of
-from memrepo.shards.values import INDEX_PATH, Archived, IndexLine
+from memrepo.shards.values import Archived, IndexLine
 
 _MARKER = re.compile(r"<!-- memrepo:archive ([0-9a-f]{64}) -->")
 
@@ -27,12 +29,14 @@ _MARKER = re.compile(r"<!-- memrepo:archive ([0-9a-f]{64}) -->")
 class Adopted(msgspec.Struct, frozen=True):
     """Releases that the index does not know yet, and those it does that hold what is due.
 
-    ``notes`` say which releases could not be used, and why.
+    ``notes`` say which releases could not be used, and why. ``known`` are the tags that the
+    index names, each with the SHA-256 of its shards.
     """
 
     unindexed: tuple[Proven, ...]
     indexed: tuple[Proven, ...]
     notes: tuple[str, ...]
+    known: dict[str, set[str]] = {}
 
     def holds(self) -> dict[str, set[str]]:
         """Each path that they hold, with its blob ids."""
@@ -60,12 +64,6 @@ def is_tag_of(prefix: str, tag: str) -> bool:
     return re.fullmatch(rf"{re.escape(prefix)}-\d{{4}}-W\d\d(?:\.\d{{1,4}})?", tag) is not None
 
 
-def read_index(view: TipView) -> list[IndexLine]:
-    """The index of a commit.  Raises BadInput for one that is damaged."""
-    data = view.read(INDEX_PATH)
-    return parse_index(data, INDEX_PATH) if data else []
-
-
 def adopt(
     releases: Releases,
     listed: Iterable[Release],
@@ -78,12 +76,15 @@ def adopt(
 ) -> Adopted:
     """Which published releases hold snapshots already, read back and proven.
 
-    All that the index of ``view`` does not know are taken; of
-    those it knows, the ones that hold something of ``due`` (it was brought back into the
-    tree). One that is damaged counts for nothing, and is named.
+    Of those that the index of ``view`` does not know, the ones that hold a snapshot of this
+    tree are taken: a folder may be another repository's forge too. Of those it knows, the
+    ones that hold something of ``due`` (it was brought back into the tree). One that is
+    damaged counts for nothing, and is named.
     """
     lines = read_index(view)
-    known = {line.tag for line in lines}
+    known: dict[str, set[str]] = {}
+    for line in lines:
+        known.setdefault(line.tag, set()).add(line.sha256)
     again = _tags_that_hold(lines, view, due)
     unindexed: list[Proven] = []
     indexed: list[Proven] = []
@@ -95,12 +96,23 @@ def adopt(
             continue
         try:
             manifest, sums = read_manifest(releases, release, folder)
+            if not _was_made_here(manifest, view):
+                notes.append(
+                    f"the release {release.tag} holds nothing of this repository: left alone"
+                )
+                continue
             proven = prove(releases, release, manifest, sums, folder, tell)
         except BadInput as error:
             notes.append(f"the release {release.tag} cannot be relied on: {error.message}")
             continue
         (indexed if release.tag in known else unindexed).append(proven)
-    return Adopted(tuple(unindexed), tuple(indexed), tuple(notes))
+    return Adopted(tuple(unindexed), tuple(indexed), tuple(notes), known)
+
+
+def _was_made_here(manifest: Manifest, view: TipView) -> bool:
+    held = (one for shard in manifest.shards for one in members(shard))
+    found = ((view.entry(one.path), one.blob) for one in held)
+    return any(entry is not None and entry.oid.hex() == blob for entry, blob in found)
 
 
 def _tags_that_hold(lines: Sequence[IndexLine], view: TipView, due: Iterable[Archived]) -> set[str]:

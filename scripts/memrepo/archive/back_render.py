@@ -45,9 +45,10 @@ def _status(status: Status, now: datetime) -> Iterator[str]:
     since = f", since {status.due_since:%Y-%m-%d}" if status.due_since else ""
     yield f"due: {count(status.due, 'snapshot')}{size_of_it}{since}"
     if status.overdue:
+        has = "stopped" if status.shards else "never run"
         yield (
             f"overdue: some are due for more than {status.overdue_days} days; the archive has"
-            " stopped: memrepo archive run"
+            f" {has}: memrepo archive run"
         )
 
 
@@ -71,13 +72,16 @@ def restored_text(done: Restored) -> str:
     what = count(done.snapshots, "snapshot")
     there = done.snapshots - done.written
     note = f" ({there:,} of them were there)" if there else ""
+    of = f"{what} of {listed(done.releases)}"
     if done.folder:
-        text = f"{what} of {listed(done.releases)} in {done.folder}{note}"
+        text = f"{of} in {done.folder}{note}"
+    elif done.new_branch and not done.written:
+        text = f"new branch {done.branch} at {done.commit}: {of} are all there already"
     elif not done.written:
-        text = f"nothing to do: {what} of {listed(done.releases)} are there already"
+        text = f"nothing to do: {of} are there already"
     else:
-        text = f"{what} of {listed(done.releases)} on {done.branch}, commit {done.commit}{note}"
-    return for_terminal(text)
+        text = f"{of} on {done.branch}, commit {done.commit}{note}"
+    return for_terminal(f"{text}, read from {done.source}" if done.source else text)
 
 
 def planned_json(meant: Sequence[Archived]) -> list[dict[str, Any]]:

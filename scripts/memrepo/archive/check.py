@@ -13,6 +13,7 @@ from memrepo.archive.fetch import Shelves, asset_called, check_content, fetch
 from memrepo.archive.proof import download
 from memrepo.archive.values import Tell, quiet
 from memrepo.errors import BadInput, RemoteFailed
+from memrepo.forge.forge import Forge
 from memrepo.forge.releases import Asset, Release
 from memrepo.history.archived import ArchiveIndex
 from memrepo.shards.manifest import MANIFEST, SUMS, parse_sums
@@ -60,17 +61,18 @@ def check(
     for number, line in enumerate(lines):
         tell("checking shards", number, len(lines))
         problems: list[str] = []
-        release = shelves.release(line.tag)
+        forge, release = shelves.release(line)
         try:
             members = index.members(line)
             if release is None or release.draft:
                 what = "is not there" if release is None else "is a draft, not published"
-                problems.append(f"the release {line.tag} {what}")
+                hint = shelves.hint(line)
+                problems.append(f"the release {line.tag} {what}{hint and f': {hint}'}")
             else:
                 if line.tag not in sums:
-                    sums[line.tag] = _sums(shelves, release)
+                    sums[line.tag] = _sums(forge, release)
                 said, wrong = sums[line.tag]
-                problems += [*wrong, *_asset(shelves, release, line, said, deep)]
+                problems += [*wrong, *_asset(forge, release, line, said, deep)]
                 if deep and not problems:
                     _read_all(shelves, line, members)
         except (BadInput, RemoteFailed) as error:
@@ -78,46 +80,48 @@ def check(
         yield Checked(line.tag, line.shard, line.asset, line.snapshots, deep, tuple(problems))
 
 
-def _sums(shelves: Shelves, release: Release) -> tuple[dict[str, str], list[str]]:
+def _sums(forge: Forge, release: Release) -> tuple[dict[str, str], list[str]]:
     """What ``SHA256SUMS`` says, and what is wrong with it and with the manifest."""
     asset = asset_called(release, SUMS)
     if asset is None or asset.state != "uploaded" or asset.size > _MOST_SUMS:
         return {}, [f"the release has no whole {SUMS}"]
     try:
-        data = b"".join(shelves.forge.download_asset(release, asset))
+        data = b"".join(forge.download_asset(release, asset))
         said = parse_sums(data)
     except BadInput as error:
         return {}, [f"{SUMS} cannot be read: {error.message}"]
     manifest = asset_called(release, MANIFEST)
     if manifest is None or manifest.state != "uploaded":
         return said, [f"the release has no whole {MANIFEST}"]
-    digest = _digest(shelves, release, manifest)
+    digest = _digest(forge, release, manifest)
     if said.get(MANIFEST) != digest:
         return said, [f"{MANIFEST} is not the file that {SUMS} names"]
     return said, []
 
 
-def _digest(shelves: Shelves, release: Release, asset: Asset) -> str:
+def _digest(forge: Forge, release: Release, asset: Asset) -> str:
     if asset.sha256:
         return asset.sha256
     with TemporaryDirectory(prefix="memrepo-") as folder:
-        return download(shelves.forge, release, asset, Path(folder, "asset"))
+        return download(forge, release, asset, Path(folder, "asset"))
 
 
 def _asset(
-    shelves: Shelves, release: Release, line: IndexLine, sums: dict[str, str], deep: bool
+    forge: Forge, release: Release, line: IndexLine, sums: dict[str, str], deep: bool
 ) -> Iterator[str]:
     asset = asset_called(release, line.asset)
     if asset is None:
         yield f"the release has no asset {line.asset}"
         return
     if asset.state != "uploaded":
-        yield f"the upload of {line.asset} never ended"
+        # A forge says the digest of an upload that did end.
+        lost = f"{line.asset} is gone, or its size or hash differs from the index"
+        yield lost if asset.sha256 else f"the upload of {line.asset} never ended"
         return
     if asset.size != line.size:
         yield f"{line.asset} has {asset.size:,} bytes, the index says {line.size:,}"
     # A deep check reads the bytes anyway.
-    digest = asset.sha256 if deep else _digest(shelves, release, asset)
+    digest = asset.sha256 if deep else _digest(forge, release, asset)
     if digest and digest != line.sha256:
         yield f"the SHA-256 of {line.asset} is {digest}, the index says {line.sha256}"
     if sums and sums.get(line.asset) != line.sha256:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,31 +19,69 @@ from memrepo.shards.read import check_shard, limits_of, read_shard
 from memrepo.shards.values import Archived, IndexLine
 
 
+def folder_of(line: IndexLine) -> Path | None:
+    """The folder forge that published a shard, as the index says; None for another forge."""
+    path = Path(line.url)
+    return path.parents[1] if path.is_absolute() and path.parent.name == "releases" else None
+
+
 class Shelves:
-    """The releases of a forge, asked for once, by tag."""
+    """The releases of a forge, asked for once, by tag.
 
-    def __init__(self, forge: Forge) -> None:
+    ``elsewhere`` opens the folder forge that the index names where the forge lacks a release;
+    None is never asked.
+    """
+
+    def __init__(self, forge: Forge, elsewhere: Callable[[Path], Forge] | None = None) -> None:
         self.forge = forge
-        self._found: dict[str, Release] | None = None
+        self._elsewhere = elsewhere
+        self._others: dict[Path, Forge] = {}
+        self._found: dict[str, dict[str, Release]] = {}
 
-    def release(self, tag: str) -> Release | None:
-        """The release of that tag: the published one where there are drafts too."""
-        if self._found is None:
-            releases = sorted(self.forge.list_releases(), key=lambda one: not one.draft)
-            self._found = {release.tag: release for release in releases}
-        return self._found.get(tag)
+    def release(self, line: IndexLine) -> tuple[Forge, Release | None]:
+        """A shard's release and the forge it is on: the published one where there are drafts."""
+        release = self._of(self.forge, line.tag)
+        root = folder_of(line)
+        if (release and not release.draft) or not self._elsewhere or not root or not root.is_dir():
+            return self.forge, release
+        if root not in self._others:
+            self._others[root] = self._elsewhere(root)
+        other = self._of(self._others[root], line.tag)
+        return (self._others[root], other) if other else (self.forge, release)
 
-    def asset_of(self, line: IndexLine) -> tuple[Release, Asset]:
-        """The release and the asset that hold a shard.
+    def _of(self, forge: Forge, tag: str) -> Release | None:
+        if forge.place not in self._found:
+            releases = sorted(forge.list_releases(), key=lambda one: not one.draft)
+            self._found[forge.place] = {release.tag: release for release in releases}
+        return self._found[forge.place].get(tag)
+
+    def hint(self, line: IndexLine) -> str:
+        """Where a release was published that is not found here; "" where that is no folder."""
+        root = folder_of(line)
+        if root is None:
+            return ""
+        if str(root) == self.forge.place:
+            return f"not found in {root}, where it was published"
+        gone = "" if root.is_dir() else ", which is gone"
+        at = "PATH, where it is now" if gone else root
+        return (
+            f"not found in {self.forge.place}; it was published in {root}{gone};"
+            f" pass --forge local:{at}"
+        )
+
+    def asset_of(self, line: IndexLine) -> tuple[Forge, Release, Asset]:
+        """The forge, the release and the asset that hold a shard.
 
         Raises RemoteFailed where the forge has no such release (a draft is none) or asset.
         """
-        release = self.release(line.tag)
+        forge, release = self.release(line)
         if release is None or release.draft:
             what = "no release" if release is None else "only a draft of the release"
             raise RemoteFailed(
-                f"there is {what} {line.tag} in {self.forge.place}",
-                "name the forge where it was published with --forge, and its remote with --remote",
+                f"there is {what} {line.tag} in {forge.place}",
+                self.hint(line)
+                or "name the forge where it was published with --forge, and its remote with"
+                " --remote",
             )
         asset = asset_called(release, line.asset)
         if asset is None:
@@ -51,7 +89,7 @@ class Shelves:
                 f"the release {line.tag} has no asset {line.asset}",
                 f"memrepo archive verify {line.tag} says what it has",
             )
-        return release, asset
+        return forge, release, asset
 
 
 def asset_called(release: Release, name: str) -> Asset | None:
@@ -80,8 +118,8 @@ def fetched(
 
 def fetch(shelves: Shelves, line: IndexLine, into: Path) -> None:
     """Download one shard; see :func:`fetched`."""
-    release, asset = shelves.asset_of(line)
-    digest = download(shelves.forge, release, asset, into)
+    forge, release, asset = shelves.asset_of(line)
+    digest = download(forge, release, asset, into)
     if digest != line.sha256:
         raise BadInput(
             f"{_name(line)} is not the file that was archived: its SHA-256 is {digest},"

@@ -50,7 +50,7 @@ def plan_archive(
         prepared = prepare(repo, forge, request, folder, tell)
     if prepared is None:
         return None
-    taken = {release.tag for release in prepared.listed}
+    taken = {release.tag for release in prepared.listed} | prepared.adopted.known.keys()
     asks = []
     for shard in prepared.plan.shards:
         tag = release_tag(prepared.start.prefix, request.now, taken)

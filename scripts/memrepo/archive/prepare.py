@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from memrepo.archive.adopt import Adopted, adopt, read_index
+from memrepo.archive.adopt import Adopted, adopt
 from memrepo.archive.collect import collect, newest_of_each
 from memrepo.archive.values import Tell
 from memrepo.cycle.given import check_agent_id
@@ -19,9 +19,13 @@ from memrepo.gate.policy import policy_at
 from memrepo.gitrepo.blobs import promisor
 from memrepo.gitrepo.branches import branch_checked_out
 from memrepo.gitrepo.land import published_tip
+from memrepo.gitrepo.linear import count_beyond
+from memrepo.gitrepo.refs import branch_ref
 from memrepo.gitrepo.repository import Repository
+from memrepo.history.archived import read_index
 from memrepo.history.known import no_agent
 from memrepo.protocol.policy import Archive
+from memrepo.report.phrases import count
 from memrepo.shards.plan import plan_key, plan_shards
 from memrepo.shards.table import Snapshots
 from memrepo.shards.values import Archived, Plan, Shard
@@ -48,13 +52,17 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Start(msgspec.Struct, frozen=True):
-    """Where a run begins: a branch and what it is at ("" before the first commit)."""
+    """Where a run begins: a branch and what it is at ("" before the first commit).
+
+    ``notes`` say where the branch here is ahead of the one that counts.
+    """
 
     branch: str
     commit: str
     policy: Archive
     prefix: str
     before: datetime
+    notes: tuple[str, ...] = ()
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -104,7 +112,23 @@ def start_of(repo: Repository, request: Request) -> Start:
     policy = policy_at(repo, commit).archive
     age = request.older_than
     before = request.before or request.now - (age or timedelta(days=policy.older_than_days))
-    return Start(branch, commit or "", policy, request.prefix or policy.tag_prefix, before)
+    ahead = here_is_ahead(repo, branch, commit) if request.remote else 0
+    note = f"{ahead_of(branch, ahead, request.remote or '')}, which is what is archived"
+    prefix = request.prefix or policy.tag_prefix
+    return Start(branch, commit or "", policy, prefix, before, (note,) if ahead else ())
+
+
+def here_is_ahead(repo: Repository, branch: str, published: str | None) -> int:
+    """How many commits the branch of this clone has that its published tip does not reach."""
+    here = repo.tip(branch_ref(branch))
+    if here is None or published is None or here == published:
+        return 0
+    return count_beyond(repo, here, published)
+
+
+def ahead_of(branch: str, ahead: int, remote: str) -> str:
+    """``main here is 2 commits ahead of origin/main``."""
+    return f"{branch} here is {count(ahead, 'commit')} ahead of {remote}/{branch}"
 
 
 def prepare(
@@ -132,7 +156,14 @@ def prepare(
         forge, listed, view, _all(due.shards), prefix=start.prefix, folder=folder, tell=tell
     )
     prepared = Prepared(
-        start, snapshots, due, due, adopted, listed, promisor(repo) is None, adopted.notes
+        start,
+        snapshots,
+        due,
+        due,
+        adopted,
+        listed,
+        promisor(repo) is None,
+        (*start.notes, *adopted.notes),
     )
     if held := prepared.held():
         rest = (one for one in snapshots if held.get(one.path) != one.blob)

@@ -7,7 +7,7 @@ was. What is public is never touched.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -31,12 +31,15 @@ class Names(msgspec.Struct, frozen=True):
     """How a release is called: what its tag begins with, when it is made, and its tag.
 
     ``tag`` "" is the first free one of the week; where it is given no other is taken, and
-    only drafts of that tag are this run's to clear away.
+    only drafts of that tag are this run's to clear away. ``known`` are the tags that the index
+    names, each with the SHA-256 of its shards: none of them is given a second time, not even
+    where its release was lost.
     """
 
     prefix: str
     when: datetime
     tag: str = ""
+    known: Mapping[str, Collection[str]] = {}
 
 
 def publish(
@@ -61,6 +64,32 @@ def publish(
     if done is not None:
         return done
     draft = _draft(releases, listed, plan, names)
+    try:
+        return _filled(releases, draft, plan, staged, folder, tell, manifest)
+    except UsageError as error:
+        # Another run works on the same draft: it made it public, or cleared it away.
+        now = releases.list_releases()
+        if any(one.id == draft.id and one.draft for one in now):
+            raise
+        done = _published(releases, now, plan.key, names, folder, tell)
+        if done is not None:
+            return done
+        raise RemoteFailed(
+            f"another run changed the release {draft.tag} meanwhile: {error.message}",
+            "nothing was removed from the repository; run it again",
+        ) from None
+
+
+def _filled(
+    releases: Releases,
+    draft: Release,
+    plan: Plan,
+    staged: Iterator[Staged],
+    folder: Path,
+    tell: Tell,
+    manifest: Manifest | None,
+) -> Proven:
+    """The draft with all its files, made public."""
     sent: dict[str, Sent] = {}
     packed = []
     for one in staged:
@@ -88,7 +117,7 @@ def _published(
         if key_of(release) == key or release.tag == names.tag:
             try:
                 manifest, sums = read_manifest(releases, release, folder)
-                if manifest.key == key:
+                if manifest.key == key and not _stands_for_another(names, release, manifest):
                     return prove(releases, release, manifest, sums, folder, tell)
             except BadInput:
                 pass  # damaged: it stands for nothing, and these go into another release
@@ -98,6 +127,12 @@ def _published(
                 "make a new plan: it takes a tag that is free",
             )
     return None
+
+
+def _stands_for_another(names: Names, release: Release, manifest: Manifest) -> bool:
+    """Whether the index knows this tag for other shards, of a release that was lost."""
+    known = names.known.get(release.tag)
+    return known is not None and not {one.sha256 for one in manifest.shards} <= set(known)
 
 
 def _draft(releases: Releases, listed: list[Release], plan: Plan, names: Names) -> Release:
@@ -111,13 +146,14 @@ def _draft(releases: Releases, listed: list[Release], plan: Plan, names: Names) 
         mine = is_tag_of(names.prefix, release.tag) and names.tag in ("", release.tag)
         if not release.draft or not mine or not key_of(release):
             continue
-        if found is None and key_of(release) == plan.key and release.tag not in public:
+        free = release.tag not in public and release.tag not in names.known
+        if found is None and key_of(release) == plan.key and free:
             found = release
         else:
             releases.delete_release(release)
     if found is not None:
         return releases.get_release(found.id)
-    taken = public | {release.tag for release in listed if not key_of(release)}
+    taken = public | {release.tag for release in listed if not key_of(release)} | names.known.keys()
     for _ in range(_MOST_TAGS):
         tag = names.tag or release_tag(names.prefix, names.when, taken)
         try:

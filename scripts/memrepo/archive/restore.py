@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,14 @@ import msgspec
 
 from memrepo.archive.below import write_below
 from memrepo.archive.fetch import Shelves, contents, fetched
+from memrepo.archive.own import OWN, contents_here
 from memrepo.archive.select import Picked
 from memrepo.archive.values import Tell, quiet
 from memrepo.errors import UsageError
 from memrepo.gitrepo.putback import put_back
 from memrepo.gitrepo.repository import Repository
 from memrepo.history.archived import ArchiveIndex
-from memrepo.report.phrases import count
+from memrepo.report.phrases import count, listed
 from memrepo.shards.values import Archived, IndexLine
 
 _TELL_EVERY = 256
@@ -25,7 +26,9 @@ _TELL_EVERY = 256
 class Restored(msgspec.Struct, frozen=True):
     """What came back: ``snapshots`` were asked for, ``written`` of them were not there yet.
 
-    ``commit`` and ``branch`` are "" where files were written into ``folder``.
+    ``commit`` and ``branch`` are "" where files were written into ``folder``;
+    ``new_branch`` says that the branch was made for them. ``source`` is what they were read
+    from, in words: a forge, or this clone's own objects.
     """
 
     snapshots: int
@@ -34,6 +37,8 @@ class Restored(msgspec.Struct, frozen=True):
     folder: str = ""
     commit: str = ""
     branch: str = ""
+    new_branch: bool = False
+    source: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The public JSON shape of ``archive restore --json``."""
@@ -72,7 +77,7 @@ def _twice(path: str) -> UsageError:
 
 def restore(
     repo: Repository,
-    shelves: Shelves,
+    shelves: Shelves | None,
     index: ArchiveIndex,
     picked: Sequence[Picked],
     target: Target,
@@ -81,22 +86,47 @@ def restore(
 ) -> Restored:
     """Fetch every shard that is needed, check all of them, and only then give anything.
 
-    Raises BadInput with the reason for a tarball that is refused, NeedsPerson where another
-    file is in a snapshot's place, RemoteFailed where the forge fails; nothing changed then.
+    ``shelves`` None takes them from this clone's own objects
+    (:func:`memrepo.archive.own.is_here`). Raises BadInput with the reason for a tarball that
+    is refused, NeedsPerson where another file is in a snapshot's place, RemoteFailed where
+    the forge fails; nothing changed then.
     """
     tags = tuple(dict.fromkeys(one.line.tag for one in picked))
     total = sum(one.line.snapshots if one.paths is None else len(one.paths) for one in picked)
+    if shelves is None:
+        meant = planned(index, picked)
+        files = _told(contents_here(repo, meant), len(meant), tell)
+        blobs = [one.blob for one in meant]
+        return _given(repo, files, blobs, target, Restored(len(meant), 0, tags, source=OWN))
     seen: dict[str, int] = {}
-    with fetched(shelves, [one.line for one in picked], tell=tell) as files:
-        found = _told(_contents(index, picked, files, seen), total, tell)
-        if target.folder is not None:
-            written = write_below(target.folder, found)
-            return Restored(len(seen), written, tags, folder=str(target.folder))
-        blobs = (one.blob for each in picked for one in index.members(each.line))
-        message = _message(total, tags)
-        done = put_back(repo, found, message, branch=target.branch, blobs=blobs)
-    ref = done.ref.removeprefix("refs/heads/")
-    return Restored(len(seen), done.added, tags, commit=done.commit, branch=ref)
+    with fetched(shelves, [one.line for one in picked], tell=tell) as shards:
+        files = _told(_contents(index, picked, shards, seen), total, tell)
+        members = (one.blob for each in picked for one in index.members(each.line))
+        source = listed(dict.fromkeys(shelves.release(one.line)[0].place for one in picked))
+        done = _given(repo, files, members, target, Restored(total, 0, tags, source=source))
+    return msgspec.structs.replace(done, snapshots=len(seen))
+
+
+def _given(
+    repo: Repository,
+    files: Iterator[tuple[str, bytes]],
+    blobs: Iterable[str],
+    target: Target,
+    done: Restored,
+) -> Restored:
+    """``done`` with where the files are now; its ``snapshots`` are what the commit speaks of."""
+    if target.folder is not None:
+        written = write_below(target.folder, files)
+        return msgspec.structs.replace(done, written=written, folder=str(target.folder))
+    message = _message(done.snapshots, done.releases)
+    put = put_back(repo, files, message, branch=target.branch, blobs=blobs)
+    return msgspec.structs.replace(
+        done,
+        written=put.added,
+        commit=put.commit,
+        branch=put.ref.removeprefix("refs/heads/"),
+        new_branch=target.branch is not None,
+    )
 
 
 def _contents(

@@ -45,7 +45,7 @@ def run_archive(
         if prepared.plan.shards:
             prefix = prepared.start.prefix
             staged = pack_shards(repo, prepared.plan, folder, prefix, tell)
-            names = Names(prefix, request.now)
+            names = Names(prefix, request.now, known=prepared.adopted.known)
             known.append(
                 publish(forge, prepared.listed, prepared.plan, staged, names, folder, tell)
             )

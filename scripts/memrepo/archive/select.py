@@ -15,7 +15,11 @@ from memrepo.shards.values import IndexLine
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What a person asks for: everything, tags and paths (``names``), or an agent's time."""
+    """What a person asks for: everything, ``names``, or an agent's time.
+
+    A name is a release's tag, a shard (all parts of a week, or one), an asset, or a
+    snapshot's path or file name.
+    """
 
     everything: bool = False
     names: tuple[str, ...] = ()
@@ -70,23 +74,29 @@ def _within(path: str, since: datetime | None, until: datetime | None) -> bool:
 
 
 def _by_name(index: ArchiveIndex, names: Sequence[str]) -> Iterator[Picked]:
-    tags = {line.tag for line in index.lines}
+    whole: set[IndexLine] = set()
     paths: dict[IndexLine, set[str]] = {}
     for name in names:
-        if name in tags:
+        if lines := [line for line in index.lines if name in _names_of(line)]:
+            whole.update(lines)
             continue
         found = index.find(name)
         if found is None:
             raise UnknownRevision(
-                f"{name} is neither a release nor a snapshot in the archive",
+                f"{name} is neither a release nor a snapshot, week or file in the archive",
                 "memrepo archive list shows the releases, memrepo history an agent's snapshots",
             )
         paths.setdefault(found.line, set()).add(found.path)
     for line in index.lines:
-        if line.tag in names:
+        if line in whole:
             yield Picked(line)
         elif line in paths:
             yield Picked(line, frozenset(paths[line]))
+
+
+def _names_of(line: IndexLine) -> tuple[str, ...]:
+    """What a shard is called: by its release, its week, itself, or its file."""
+    return line.tag, line.shard.partition(".")[0], line.shard, line.asset
 
 
 def lines_of(index: ArchiveIndex, tags: Collection[str]) -> list[IndexLine]:

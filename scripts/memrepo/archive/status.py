@@ -9,11 +9,15 @@ from typing import Any
 import msgspec
 
 from memrepo.gitrepo.blobs import blob_sizes, iter_tree, promisor
+from memrepo.gitrepo.branches import branch_checked_out, default_remote
+from memrepo.gitrepo.linear import count_beyond
 from memrepo.gitrepo.log import log_paths
+from memrepo.gitrepo.remote import find_remote, known_ref
 from memrepo.gitrepo.repository import Repository
 from memrepo.history.archived import ArchiveIndex
 from memrepo.protocol.layout import place_of
 from memrepo.protocol.policy import Archive
+from memrepo.report.phrases import count
 from memrepo.shards.plan import plan_shards
 from memrepo.shards.values import INDEX_PATH, Archived
 
@@ -77,6 +81,33 @@ def look(repo: Repository, commit: str, policy: Archive, *, now: datetime | None
         older_than_days=policy.older_than_days,
         overdue_days=policy.overdue_days,
     )
+
+
+def judged_note(repo: Repository) -> str:
+    """Where HEAD, which is judged, is not what a run would take, as last fetched; else ""."""
+    branch, remote = branch_checked_out(repo), default_remote(repo)
+    here = repo.tip()
+    if branch is None or remote is None or here is None:
+        return ""
+    seen = _last_seen(repo, remote, branch)
+    if seen is None:
+        return f"judged is {branch} here; {remote}/{branch}, which a run takes, is not fetched yet"
+    ahead, behind = count_beyond(repo, here, seen), count_beyond(repo, seen, here)
+    far = [f"{count(ahead, 'commit')} ahead of" if ahead else ""]
+    far += [f"{count(behind, 'commit')} behind" if behind else ""]
+    if not any(far):
+        return ""
+    where = " and ".join(filter(None, far))
+    return f"judged is {branch} here, {where} {remote}/{branch} as last fetched, which a run takes"
+
+
+def _last_seen(repo: Repository, remote: str, branch: str) -> str | None:
+    """The newest tip of a remote's branch that Git or memrepo fetched."""
+    refs = (f"refs/remotes/{remote}/{branch}", known_ref(find_remote(repo, remote), branch))
+    git, ours = map(repo.tip, refs)
+    if git is None or ours is None:
+        return ours or git
+    return ours if count_beyond(repo, ours, git) else git
 
 
 def _when(path: str) -> datetime | None:

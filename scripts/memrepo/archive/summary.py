@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
 
 from memrepo.archive.adopt import marker
 from memrepo.archive.values import ArchiveOutcome, Moved, Sizes, Week
 from memrepo.protocol.timestamps import iso
 from memrepo.report.escape import code_markdown, for_markdown
-from memrepo.report.phrases import count
+from memrepo.report.phrases import count, listed, size
 from memrepo.shards.values import Plan, Shard
 
 _MOST_ROWS = 60
 _MOST_LISTED = 20
+_MOST_NAMED = 8
 
 
 def release_body(plan: Plan, tag: str) -> str:
     """The text of a release: what it holds, what proves it, and how to get it back."""
     total = sum(len(shard.snapshots) for shard in plan.shards)
     rows = [
-        f"| {shard.name} | {len(shard.snapshots):,} | {size_words(_bytes(shard))} |"
+        f"| {shard.name} | {len(shard.snapshots):,} | {size(_bytes(shard))} |"
         for shard in plan.shards[:_MOST_ROWS]
     ]
     if len(plan.shards) > _MOST_ROWS:
@@ -41,12 +44,17 @@ def release_body(plan: Plan, tag: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _get_back(tag: str) -> list[str]:
+def _tags(outcome: ArchiveOutcome) -> tuple[str, ...]:
+    """Every release that the outcome stands on, in the order of its shards."""
+    return tuple(dict.fromkeys(one.tag for one in outcome.shards if one.tag))
+
+
+def _get_back(*tags: str) -> list[str]:
     return [
         "Get it back:",
         "",
         "```sh",
-        f"memrepo archive restore {tag} --to DIR",
+        f"memrepo archive restore {' '.join(tags)} --to DIR",
         "```",
         "",
         "Or by hand: download the files, then `sha256sum -c SHA256SUMS` and `tar -xzf` each.",
@@ -61,7 +69,7 @@ def render_summary(outcome: ArchiveOutcome) -> str:
     if outcome.archived or outcome.shards:
         lines += [*_size_table(outcome), ""]
     if outcome.release_tag and outcome.shards:
-        lines += [*_get_back(outcome.release_tag), ""]
+        lines += [*_get_back(*_tags(outcome)), ""]
     if outcome.sha256:
         lines += [f"SHA-256 of its `SHA256SUMS`: {code_markdown(outcome.sha256)}", ""]
     if any(week.going for week in outcome.weeks):
@@ -75,7 +83,7 @@ def render_summary(outcome: ArchiveOutcome) -> str:
 def headline(outcome: ArchiveOutcome) -> str:
     """What a run came to, in one line (Markdown-safe, with no markup of its own)."""
     what = count(outcome.archived, "snapshot")
-    where = f" ({outcome.release_tag})" if outcome.release_tag else ""
+    where = f" ({_named(_tags(outcome) or [outcome.release_tag])})" if outcome.release_tag else ""
     shards = f" in {count(len(outcome.shards), 'shard')}" if outcome.shards else ""
     return {
         "nothing": f"Archive: nothing to do, no snapshot from before {outcome.before} is due",
@@ -86,14 +94,19 @@ def headline(outcome: ArchiveOutcome) -> str:
     }[outcome.state]
 
 
+def _named(tags: Sequence[str]) -> str:
+    more = len(tags) - _MOST_NAMED
+    return listed([*tags[:_MOST_NAMED], f"{more:,} more"] if more > 0 else tags)
+
+
 def outcome_lines(outcome: ArchiveOutcome) -> Iterator[str]:
     """What a run did, for a terminal (untrusted text not yet made safe)."""
     yield headline(outcome)
-    for one in outcome.shards:
-        size = f", {size_words(one.size)} packed" if one.size else ""
-        yield f"  {one.shard}  {count(one.snapshots, 'snapshot')}, {size_words(one.bytes)}{size}"
-    if outcome.release_url:
-        yield f"release: {outcome.release_url}"
+    for one in _by_week(outcome.shards):
+        packed = f", {size(one.size)} packed" if one.size else ""
+        yield f"  {one.shard}  {count(one.snapshots, 'snapshot')}, {size(one.bytes)}{packed}"
+    for url in _urls(outcome):
+        yield f"release: {url}"
     if outcome.pruned_commit:
         yield f"commit: {outcome.pruned_commit[:12]}"
     if outcome.pull_request:
@@ -110,11 +123,32 @@ def outcome_lines(outcome: ArchiveOutcome) -> Iterator[str]:
         yield f"and {len(outcome.stayed) - _MOST_LISTED:,} more stay"
 
 
+def _by_week(shards: Sequence[Moved]) -> Iterable[Moved]:
+    """The shards, those of one name in several releases as one."""
+    found: dict[str, Moved] = {}
+    for one in shards:
+        if (first := found.get(one.shard)) is not None:
+            one = msgspec.structs.replace(
+                first,
+                snapshots=first.snapshots + one.snapshots,
+                bytes=first.bytes + one.bytes,
+                size=first.size + one.size,
+            )
+        found[one.shard] = one
+    return found.values()
+
+
+def _urls(outcome: ArchiveOutcome) -> Iterable[str]:
+    """Where the releases are that the outcome stands on, each once."""
+    several = dict.fromkeys(one.url for one in outcome.shards if one.url)
+    return several or ([outcome.release_url] if outcome.release_url else [])
+
+
 def plan_lines(plan: Plan, kept: int, held: int) -> Iterator[str]:
     """A plan for a terminal: one line a shard, then what stays (text not yet made safe)."""
     for shard in plan.shards:
-        size = size_words(_bytes(shard))
-        yield f"{shard.name}  {count(len(shard.snapshots), 'snapshot')}, {size}"
+        bytes_of_it = size(_bytes(shard))
+        yield f"{shard.name}  {count(len(shard.snapshots), 'snapshot')}, {bytes_of_it}"
     total = sum(len(shard.snapshots) for shard in plan.shards)
     shards = count(len(plan.shards), "shard")
     yield f"{count(total, 'snapshot')} from before {iso(plan.before)} in {shards}"
@@ -129,7 +163,7 @@ def plan_lines(plan: Plan, kept: int, held: int) -> Iterator[str]:
 def _shard_table(shards: Sequence[Moved]) -> list[str]:
     rows = [
         f"| {code_markdown(one.asset)} | {_release(one)} | {one.snapshots:,} |"
-        f" {size_words(one.bytes)} | {size_words(one.size) if one.size else '–'} |"
+        f" {size(one.bytes)} | {size(one.size) if one.size else '–'} |"
         for one in shards[:_MOST_ROWS]
     ]
     if len(shards) > _MOST_ROWS:
@@ -161,7 +195,7 @@ def _size_table(outcome: ArchiveOutcome) -> list[str]:
 
 
 def _tree_bytes(sizes: Sizes) -> str:
-    return size_words(sizes.bytes) if sizes.bytes >= 0 else "unknown in this clone"
+    return size(sizes.bytes) if sizes.bytes >= 0 else "unknown in this clone"
 
 
 def _chart(weeks: Sequence[Week]) -> list[str]:
@@ -209,13 +243,3 @@ def _stayed(outcome: ArchiveOutcome) -> list[str]:
 
 def _bytes(shard: Shard) -> int:
     return sum(one.size for one in shard.snapshots)
-
-
-def size_words(size: int) -> str:
-    """A number of bytes for a person: ``912 B``, ``1.4 MB`` (powers of ten)."""
-    value, unit = float(size), "B"
-    for larger in ("kB", "MB", "GB", "TB"):
-        if value < 999.95:
-            break
-        value, unit = value / 1000, larger
-    return f"{size} B" if unit == "B" else f"{value:.1f} {unit}"

@@ -82,6 +82,10 @@ class Assigner:
         """As :func:`assign`."""
         return assign(self.rollout, unit, agent_id)
 
+    def covers(self, unit: object, agent_id: str | None = None) -> bool:
+        """Whether the rollout is about this agent.  Raises BadInput for what is no unit."""
+        return is_covered(self.rollout, normal_unit(unit), agent_id)
+
     def branch_for(self, unit: object, agent_id: str | None = None) -> str:
         """The branch that ``unit`` reads.  Raises BadInput for what cannot be a unit."""
         text = normal_unit(unit)

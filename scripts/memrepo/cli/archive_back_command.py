@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memrepo.cli.forge_option import ForgeOption, Remote
+from memrepo.cli.forge_option import ReleaseForge, Remote
 from memrepo.cli.options import DryRun, Json, RepoPath, log, print_json, say, since_or_until
 from memrepo.errors import UnknownRevision, UsageError
 from memrepo.report.escape import for_terminal
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 What = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[TAG|PATH]...", help="Releases, or snapshots by path or name."),
+    typer.Argument(
+        metavar="[TAG|WEEK|PATH]...",
+        help="Releases, weeks (2026-W05), assets, or snapshots by path or name.",
+    ),
 ]
 To = Annotated[
     list[str] | None,
     typer.Option(
-        "--to", metavar="FOLDER|TIME", help="Write files below this folder; a time ends --from."
+        "--to", metavar="FOLDER|TIME", help="Write below this folder; a time is one for --until."
     ),
 ]
 Commit = Annotated[
@@ -68,7 +71,7 @@ def status(repo_path: RepoPath = Path(), commit: Commit = "HEAD", json: Json = F
     from datetime import UTC, datetime
 
     from memrepo.archive.back_render import status_text
-    from memrepo.archive.status import look
+    from memrepo.archive.status import judged_note, look
     from memrepo.gate.policy import policy_at
     from memrepo.gitrepo.repository import Repository
 
@@ -76,6 +79,9 @@ def status(repo_path: RepoPath = Path(), commit: Commit = "HEAD", json: Json = F
     with Repository.open(repo_path) as repo:
         at = repo.resolve(commit)
         found = look(repo, at, policy_at(repo, at).archive, now=now)
+        note = judged_note(repo) if commit == "HEAD" else ""
+    if note:
+        log(for_terminal(note))
     if json:
         print_json(found.as_json())
     else:
@@ -94,7 +100,7 @@ def verify(
         bool, typer.Option("--deep", help="Download and read every snapshot, too.")
     ] = False,
     repo_path: RepoPath = Path(),
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
     json: Json = False,
 ) -> int:
@@ -107,10 +113,9 @@ def verify(
     """
     from memrepo.archive.back_render import checked_line
     from memrepo.archive.check import check
-    from memrepo.archive.fetch import Shelves
     from memrepo.archive.select import lines_of
-    from memrepo.cli.forge_option import forge_for, remote_of
     from memrepo.cli.progress import progress
+    from memrepo.cli.shelves import shelves_for
     from memrepo.gitrepo.repository import Repository
     from memrepo.history.archived import ArchiveIndex
 
@@ -121,8 +126,8 @@ def verify(
         index = ArchiveIndex(repo.view(repo.tip()))
         lines = lines_of(index, [tag] if tag else [])
         if lines:
-            with forge_for(repo, forge, remote_of(repo, remote)) as where, progress() as tell:
-                for row in check(Shelves(where), lines, index, deep=deep, tell=tell):
+            with shelves_for(repo, forge, remote) as shelves, progress() as tell:
+                for row in check(shelves, lines, index, deep=deep, tell=tell):
                     rows.append(row)
                     if not json:
                         say(checked_line(row))
@@ -140,8 +145,15 @@ def restore(
     what: What = None,
     everything: Annotated[bool, typer.Option("--all", help="Everything in the archive.")] = False,
     agent_id: Annotated[str, typer.Option("--agent-id", help="The snapshots of this agent.")] = "",
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="Not older than this time, date or age (2w)."),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="Not newer than this.")
+    ] = None,
     begin: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Snapshots not older than this.")
+        str | None, typer.Option("--from", metavar="TIME", help="The same as --since.")
     ] = None,
     to: To = None,
     commit: Annotated[
@@ -151,7 +163,7 @@ def restore(
         str | None, typer.Option("--branch", metavar="NAME", help="As a new branch.")
     ] = None,
     repo_path: RepoPath = Path(),
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
     json: Json = False,
     dry_run: DryRun = False,
@@ -159,23 +171,28 @@ def restore(
     """Bring archived snapshots back, byte for byte: into a folder, a commit or a branch.
 
     Every tarball is checked to its last byte before anything is written; nothing that is
-    there is replaced, and the archive keeps what it has.
+    there is replaced, and the archive keeps what it has. What this clone still has in its
+    own objects is taken from there, unless --forge is given.
 
-    Example: memrepo archive restore --agent-id support_v1 --from 2025-01-01 --to ./old
+    Example: memrepo archive restore --agent-id support_v1 --since 2025-01-01 --to ./old
     """
     from memrepo.archive.back_render import planned_json, restored_text
-    from memrepo.archive.fetch import Shelves
+    from memrepo.archive.own import is_here
     from memrepo.archive.restore import Target, planned
     from memrepo.archive.restore import restore as bring_back
     from memrepo.archive.select import Wanted, select
-    from memrepo.cli.forge_option import forge_for, remote_of
     from memrepo.cli.progress import progress
+    from memrepo.cli.shelves import shelves_for
     from memrepo.gitrepo.repository import Repository
     from memrepo.history.archived import ArchiveIndex
 
-    folder, until = _folder_and_time(to or ())
+    folder, ends = _folder_and_time(to or ())
     names = tuple(what or ())
-    wanted = Wanted(everything, names, agent_id, since_or_until(begin, "--from"), until)
+    begins = since_or_until(_one_of(begin, since, "--since", "--from"), "--since")
+    if ends is not None and until is not None:
+        raise UsageError("--until and a time after --to are one thing", "give one of them")
+    ends = ends or since_or_until(until, "--until")
+    wanted = Wanted(everything, names, agent_id, begins, ends)
     target = Target(folder, branch)
     _one_place(folder, commit, branch)
     with Repository.open(repo_path) as repo:
@@ -191,14 +208,24 @@ def restore(
             if not meant:
                 log("the archive holds nothing of that")
             return
-        with forge_for(repo, forge, remote_of(repo, remote)) as where, progress() as tell:
-            done = bring_back(repo, Shelves(where), index, picked, target, tell=tell)
+        with progress() as tell:
+            if forge is None and is_here(repo, planned(index, picked)):
+                done = bring_back(repo, None, index, picked, target, tell=tell)
+            else:
+                with shelves_for(repo, forge, remote) as shelves:
+                    done = bring_back(repo, shelves, index, picked, target, tell=tell)
         for note in repo.notes:
             log(note)
     if json:
         print_json(done.as_json())
     else:
         say(restored_text(done))
+
+
+def _one_of(old: str | None, new: str | None, name: str, other: str) -> str | None:
+    if old is not None and new is not None:
+        raise UsageError(f"{name} and {other} are one thing", "give one of them")
+    return old if new is None else new
 
 
 def _folder_and_time(given: Sequence[str]) -> tuple[Path | None, datetime | None]:
@@ -233,15 +260,15 @@ def show(
         str, typer.Argument(metavar="PATH", help="The snapshot, by its path or its name.")
     ],
     repo_path: RepoPath = Path(),
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
 ) -> None:
     """Print one archived snapshot as it is, byte for byte.
 
     Example: memrepo archive show history/20250301-120000-support_v1.json
     """
-    from memrepo.archive.fetch import Shelves, content_of
-    from memrepo.cli.forge_option import forge_for, remote_of
+    from memrepo.archive.fetch import content_of
+    from memrepo.cli.shelves import shelves_for
     from memrepo.gitrepo.repository import Repository
     from memrepo.history.archived import ArchiveIndex
 
@@ -257,8 +284,8 @@ def show(
         if here is not None and here.data is not None:
             data = here.data
         else:
-            with forge_for(repo, forge, remote_of(repo, remote)) as where:
-                data = content_of(Shelves(where), found, index)
+            with shelves_for(repo, forge, remote) as shelves:
+                data = content_of(shelves, found, index)
     if sys.stdout.isatty():
         say(for_terminal(data.decode("utf-8", "replace"), one_line=False), end="")
     else:

@@ -21,8 +21,8 @@ from memrepo.cli.archive_options import (
     mode_of,
     request_of,
 )
-from memrepo.cli.forge_option import ForgeOption, Remote, forge_for, remote_of
-from memrepo.cli.options import DryRun, Json, RepoPath, log, print_json, say
+from memrepo.cli.forge_option import ReleaseForge, Remote, forge_for, remote_of
+from memrepo.cli.options import DryRun, Json, RepoPath, check_place, log, print_json, say
 
 if TYPE_CHECKING:
     from memrepo.archive.values import ArchiveOutcome
@@ -45,7 +45,7 @@ def run(
     branch: Branch = None,
     tag_prefix: TagPrefix = None,
     summary: Summary = None,
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
     json: Json = False,
     dry_run: DryRun = False,
@@ -61,6 +61,7 @@ def run(
     from memrepo.cli.progress import progress
     from memrepo.gitrepo.repository import Repository
 
+    check_place(summary)
     mode = mode_of(push=push, pr=pr, no_prune=no_prune, dry_run=dry_run)
     with Repository.open(repo_path) as repo:
         at = remote_of(repo, remote)
@@ -81,7 +82,7 @@ def prune(
     branch: Branch = None,
     tag_prefix: TagPrefix = None,
     summary: Summary = None,
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
     json: Json = False,
     dry_run: DryRun = False,
@@ -97,6 +98,7 @@ def prune(
     from memrepo.cli.progress import progress
     from memrepo.gitrepo.repository import Repository
 
+    check_place(summary)
     mode = mode_of(push=push, pr=pr, no_prune=False, dry_run=dry_run)
     with Repository.open(repo_path) as repo:
         at = remote_of(repo, remote)
@@ -124,10 +126,9 @@ def _tell(repo: Repository, outcome: ArchiveOutcome, *, json: bool, summary: Pat
 
     for note in (*outcome.notes, *repo.notes):
         log(for_terminal(note))
-    if summary is not None:
-        write_beside(summary, render_summary(outcome))
     if json:
         print_json(outcome.as_json())
-        return
-    for line in outcome_lines(outcome):
+    for line in () if json else outcome_lines(outcome):
         say(for_terminal(line))
+    if summary is not None:
+        write_beside(summary, render_summary(outcome))

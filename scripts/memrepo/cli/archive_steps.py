@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memrepo.cli.archive_options import Agents, Before, Branch, OlderThan, TagPrefix, request_of
-from memrepo.cli.forge_option import ForgeOption, Remote, forge_for, remote_of
+from memrepo.cli.forge_option import ReleaseForge, Remote, forge_for, remote_of
 from memrepo.cli.options import Json, RepoPath, log, print_json, say
 from memrepo.errors import UsageError
 
@@ -25,7 +25,7 @@ def plan(
     agent_id: Agents = None,
     branch: Branch = None,
     tag_prefix: TagPrefix = None,
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
     json: Json = False,
 ) -> None:
@@ -69,7 +69,7 @@ def pack(
     agent_id: Agents = None,
     branch: Branch = None,
     tag_prefix: TagPrefix = None,
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
     json: Json = False,
 ) -> None:
@@ -116,7 +116,7 @@ def publish(
         Path, typer.Option("--from", metavar="DIR", help="The folder that pack wrote.")
     ],
     repo_path: RepoPath = Path(),
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
     json: Json = False,
 ) -> None:
@@ -139,7 +139,7 @@ def pack_publish(
     plan: Annotated[Path, typer.Option("--plan", metavar="FILE", help="From plan --json.")],
     shard: Annotated[str, typer.Option("--shard", metavar="NAME", help="Such as 2026-W05.")],
     repo_path: RepoPath = Path(),
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
     json: Json = False,
 ) -> None:

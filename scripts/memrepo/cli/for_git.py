@@ -35,11 +35,17 @@ def merge_driver(arguments: list[str]) -> int:
         data, said = drive(Path.cwd(), path, (before, left, right), names)
         Path(ours).write_bytes(data)
     except (OSError, MemrepoError) as error:
-        print(f"memrepo merge-driver: {path!a}: {error!s}", file=sys.stderr)
+        _say(f"memrepo merge-driver: {path}: {error!s}")
         return _BROKEN
     for line in said:
         print(line, file=sys.stderr)
     return 1 if said else 0
+
+
+def _say(text: str) -> None:
+    from memrepo.report.escape import for_terminal
+
+    print(for_terminal(text), file=sys.stderr)
 
 
 def textconv(arguments: list[str]) -> int:
@@ -52,7 +58,7 @@ def textconv(arguments: list[str]) -> int:
     try:
         data = Path(arguments[0]).read_bytes()
     except OSError as error:
-        print(f"memrepo textconv: {arguments[0]!a}: {error.strerror}", file=sys.stderr)
+        _say(f"memrepo textconv: {arguments[0]}: {error.strerror}")
         return 2
     try:
         sys.stdout.buffer.write(readable(data))

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 ForgeOption = Annotated[
     str | None,
-    typer.Option("--forge", metavar="github|local:PATH", help="Where pull requests live."),
+    typer.Option("--forge", metavar="github|local[:PATH]", help="Where pull requests live."),
+]
+ReleaseForge = Annotated[
+    str | None,
+    typer.Option("--forge", metavar="github|local[:PATH]", help="Where releases live."),
 ]
 Remote = Annotated[
     str | None, typer.Option("--remote", metavar="NAME", help="Where branches are published.")

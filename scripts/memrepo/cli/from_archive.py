@@ -37,14 +37,14 @@ def with_archive(
 def _fetch(
     repo: MemoryRepo, archived: SnapshotArchived, forge: str | None, remote: str | None
 ) -> None:
-    from memrepo.archive.fetch import Shelves, bring
-    from memrepo.cli.forge_option import forge_for, remote_of
+    from memrepo.archive.fetch import bring
+    from memrepo.cli.shelves import shelves_for
     from memrepo.errors import MemrepoError
 
     git = repo.repository
     try:
-        with forge_for(git, forge, remote_of(git, remote)) as where:
-            bring(git, Shelves(where), archived.found)
+        with shelves_for(git, forge, remote) as shelves:
+            bring(git, shelves, archived.found)
     except MemrepoError as error:
         error.message = f"{archived.message}, and it cannot be fetched: {error.message}"
         raise

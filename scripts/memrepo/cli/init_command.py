@@ -19,8 +19,16 @@ def run(
         Path, typer.Option("--repo-path", help="Where the repository goes.")
     ] = Path(),
     workflows: Annotated[
-        bool, typer.Option("--workflows", help="Also write the starter workflows.")
+        bool, typer.Option("--workflows", help="Also write the starter workflows, all of them.")
     ] = False,
+    workflow: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--workflow",
+            metavar="NAME",
+            help="Only this one: review, archive, knowledge, commands, records, rollout.",
+        ),
+    ] = None,
     uses: Annotated[
         str | None, typer.Option(help="Where the workflows get memrepo: OWNER/REPO@REF.")
     ] = None,
@@ -32,10 +40,14 @@ def run(
     Example: memrepo init --repo-path my-memory
     """
     from memrepo.setup.init import init
+    from memrepo.setup.workflow import WORKFLOWS
 
     if path is not None and repo_path != Path():
         raise UsageError("the place is named twice", "leave --repo-path out")
-    result = init(path or repo_path, workflows=workflows, uses=uses, dry_run=dry_run)
+    if workflows and workflow:
+        raise UsageError("--workflows is all of them, and --workflow one", "leave one of them out")
+    names = tuple(WORKFLOWS) if workflows else tuple(workflow or ())
+    result = init(path or repo_path, workflows=names, uses=uses, dry_run=dry_run)
     if json:
         print_json(
             {

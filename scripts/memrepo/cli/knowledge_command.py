@@ -42,12 +42,18 @@ def update(
     revision: Annotated[
         str | None, typer.Option("--revision", help="The source's own revision (a hash of FILE).")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="FILE is the whole list: other tools go too.")
+    ] = False,
     into: Into = "main",
     remote: Remote = None,
     json: Json = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Make an agent's tools on knowledge/SOURCE those that the source gives.
+    """Bring the tools that a source gives to an agent on knowledge/SOURCE.
+
+    What the source brought earlier and no longer gives goes; what others brought stays, unless
+    --replace says that FILE is all that there should be.
 
     One commit when something changed in meaning, none when only order or form did. It is
     pushed where there is a remote; no worktree is touched.
@@ -56,7 +62,7 @@ def update(
     """
     from memrepo.knowledge.source import read_source
     from memrepo.knowledge.update import update as run_update
-    from memrepo.knowledge.updateplan import tools_json, words_for
+    from memrepo.knowledge.updateplan import kept_words, removed_words, tools_json, words_for
     from memrepo.memory import MemoryRepo
     from memrepo.report.escape import for_terminal
 
@@ -71,11 +77,14 @@ def update(
             revision=revision,
             remote=remote_of(repo.repository, remote),
             into=into,
+            replace=replace,
             dry_run=dry_run,
         )
     log_findings(done.findings)
     for note in done.notes:
         log(note)
+    if done.kept:
+        log(for_terminal(kept_words(done.kept, source)))
     if json:
         print_json(
             {
@@ -85,12 +94,15 @@ def update(
                 "created": done.created,
                 "agent_id": done.agent_id,
                 "revision": done.revision,
+                "kept": list(done.kept),
                 "tools": tools_json(done.diff),
             }
         )
         return
     what = words_for(done.diff, new=False) if done.changed else "nothing changed in meaning"
     say(for_terminal(f"{'would be on' if dry_run else 'on'} {done.branch}: {what}"))
+    if gone := removed_words(done.diff):
+        say(for_terminal(f"removes: {gone}"))
     if done.changed and not dry_run:
         say(f"commit: {done.commit}")
 
@@ -119,7 +131,7 @@ def status(
 ) -> None:
     """How far each branch is ahead and behind, what merging it would change, and whether it can.
 
-    Each is tried alone; nothing is moved.
+    They are tried one after the other, as merge would; nothing is moved.
 
     Example: memrepo knowledge status
     """
@@ -151,11 +163,13 @@ def merge(
     forge: ForgeOption = None,
     remote: Remote = None,
     json: Json = False,
+    dry_run: DryRun = False,
 ) -> int:
     """Replay the branches' commits onto the main branch, joined by what the files mean.
 
     The main branch only moves forward. A branch that cannot go in is left out whole (exit 3)
-    and the others go on. Your worktree stays as it is.
+    and the others go on. Where the main branch is checked out and no change of yours is in the
+    way, your worktree follows it. --dry-run is --mode dry-run.
 
     Example: memrepo knowledge merge wiki crm --mode dry-run
     """
@@ -163,7 +177,8 @@ def merge(
     from memrepo.memory import MemoryRepo
 
     with MemoryRepo(repo_path) as repo:
-        report = _merged(repo, branches or [], into, mode, forge, remote)
+        how = "dry-run" if dry_run else mode
+        report = _merged(repo, branches or [], into, how, forge, remote)
     for note in report.notes:
         log(note)
     if json:
@@ -273,6 +288,8 @@ def resolve(
                 forge=where if mode == "pr" else None,
                 dry_run=dry_run,
             )
+    for note in done.notes:
+        log(note)
     if json:
         print_json(
             {
@@ -281,11 +298,13 @@ def resolve(
                 "commit": done.commit,
                 "pull_request": done.number,
                 "url": done.url,
+                "already": done.already,
             }
         )
         return
+    words = "would be recorded" if dry_run else "recorded"
     for recorded in done.paths:
-        say(for_terminal(f"{'would be recorded' if dry_run else 'recorded'}: {recorded}"))
+        say(for_terminal(f"{'recorded already' if done.already else words}: {recorded}"))
     say(for_terminal(f"branch: {done.branch}"))
 
 

@@ -22,7 +22,7 @@ from memrepo.cli.record_options import (
     Where,
     store_at,
 )
-from memrepo.errors import UsageError
+from memrepo.errors import UsageError, extra_hint
 
 
 def run(
@@ -64,7 +64,7 @@ def run(
             raise
         raise UsageError(
             f"the server needs the package mcp ({missing.name} is not there)",
-            "install memrepo[mcp]",
+            extra_hint("mcp"),
         ) from None
     open_store = partial(
         store_at,

@@ -143,6 +143,12 @@ def write_beside(path: Path, text: str) -> None:
         raise UsageError(f"cannot write {path}: {why}", "name another file") from None
 
 
+def check_place(path: Path | None) -> None:
+    """Find out before the work whether a report can be written.  Raises UsageError where not."""
+    if path is not None and path.is_dir():
+        raise UsageError(f"cannot write {path}: it is a folder", "name another file")
+
+
 def read_text(path: Path) -> str:
     """A text that an option names. Raises :class:`UsageError` where it cannot be read."""
     try:

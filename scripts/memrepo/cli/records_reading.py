@@ -101,7 +101,8 @@ def list_(
     for one in found:
         say(list_line(one))
     if not found:
-        log("no such record")
+        everything = Filters(limit=limit, inherited=not own)
+        log("no records" if filters == everything else "no such record")
 
 
 def search(

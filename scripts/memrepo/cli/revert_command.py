@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memrepo.cli.forge_option import ForgeOption, Remote
+from memrepo.cli.forge_option import ReleaseForge, Remote
 from memrepo.cli.options import AgentId, DryRun, Json, RepoPath, instant, log, print_json
 
 
@@ -23,7 +23,7 @@ def run(
     at: Annotated[
         str | None, typer.Option("--at", metavar="ISO8601", help="The commit's time (now).")
     ] = None,
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
     json: Json = False,
     dry_run: DryRun = False,

@@ -19,9 +19,11 @@ from memrepo.cli.rollout_options import (
     age_of,
     at_of,
     metrics_of,
+    named,
 )
 
 if TYPE_CHECKING:
+    from memrepo.buckets.assign import Assigner
     from memrepo.stats.analysis import Analysis
 
 StaleAfter = Annotated[
@@ -36,8 +38,8 @@ Markdown = Annotated[
 
 
 def resolve(
-    name: Name,
     unit: Unit,
+    name: Name = None,
     agent_id: Agent = None,
     control: Control = "main",
     fetch: Fetch = False,
@@ -53,28 +55,38 @@ def resolve(
     from memrepo.report.escape import for_terminal
     from memrepo.rollout.read import open_rollout
 
-    found = open_rollout(repo_path, name, control=control, remote=remote, fetch=fetch)
+    found = open_rollout(repo_path, name or "", control=control, remote=remote, fetch=fetch)
     assigned = found.assign(unit, agent_id)
     if json:
         print_json(
             {
-                "name": name,
+                "name": found.rollout.name,
                 "unit": unit,
                 "branch": assigned.branch,
                 "variant": assigned.variant,
                 "weight": weight_text(assigned.weight),
                 "bucket": assigned.bucket,
                 "phase": found.rollout.state.phase,
+                "covered": found.covers(unit, agent_id),
             }
         )
         return
+    _say_uncovered(found, unit, agent_id)
     log(f"{assigned.variant}, at {percent(assigned.weight)}, bucket {assigned.bucket}")
     say(for_terminal(assigned.branch))
 
 
+def _say_uncovered(found: Assigner, unit: str, agent_id: str | None) -> None:
+    from memrepo.report.escape import for_terminal
+
+    if not found.covers(unit, agent_id):
+        asked, rollout = for_terminal(agent_id or unit), found.rollout
+        log(f"{asked} is not covered by {rollout.name}: it reads {for_terminal(rollout.control)}")
+
+
 def env(
-    name: Name,
     unit: Unit,
+    name: Name = None,
     agent_id: Agent = None,
     control: Control = "main",
     fetch: Fetch = False,
@@ -89,7 +101,8 @@ def env(
 
     from memrepo.rollout.read import open_rollout
 
-    found = open_rollout(repo_path, name, control=control, remote=remote, fetch=fetch)
+    found = open_rollout(repo_path, name or "", control=control, remote=remote, fetch=fetch)
+    _say_uncovered(found, unit, agent_id)
     say(f"MEMORY_REPO_BRANCH={shlex.quote(found.branch_for(unit, agent_id))}")
 
 
@@ -122,7 +135,11 @@ def export(
         if name is not None:
             rollouts, notes = [rollout_on(view, name, control)[0]], list[str]()
         else:
-            rollouts, notes = rollouts_on(view, control)
+            every, notes = rollouts_on(view, control)
+            rollouts = [rollout for rollout in every if not rollout.has_ended]
+            ended = [rollout.name for rollout in every if rollout.has_ended]
+            if ended:
+                notes.append(f"left out, for they ended: {', '.join(ended)}")
     for note in notes:
         log(note)
     flags = flagd_file(rollouts)
@@ -134,8 +151,8 @@ def export(
 
 
 def analyze(
-    name: Name,
     metrics: Metrics,
+    name: Name = None,
     stale_after: StaleAfter = None,
     chart: Chart = None,
     markdown: Markdown = None,
@@ -155,7 +172,7 @@ def analyze(
     age = age_of(stale_after, "--stale-after")
     with metrics_of(metrics) as stream, Repository.open(repo_path) as repo:
         at = at_of(repo, control, remote)
-        found = analyze_rollout(repo, name, stream, at, stale_after=age).analysis
+        found = analyze_rollout(repo, named(repo, name, at), stream, at, stale_after=age).analysis
     _write(found, chart, markdown, analysis_markdown(found))
     if json:
         print_json(analysis_as_json(found))
@@ -177,9 +194,7 @@ def _write(analysis: Analysis | None, chart: Path | None, markdown: Path | None,
 
 def auto(
     metrics: Metrics,
-    name: Annotated[
-        str | None, typer.Option("--name", help="The rollout (the one that runs).")
-    ] = None,
+    name: Name = None,
     stale_after: StaleAfter = "24h",
     chart: Chart = None,
     markdown: Markdown = None,

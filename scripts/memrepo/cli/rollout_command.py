@@ -10,14 +10,14 @@ import typer
 from memrepo.cli import rollout_asking as asking
 from memrepo.cli.forge_option import ForgeOption, Remote, forge_for
 from memrepo.cli.options import DryRun, Json, RepoPath, log, print_json, say
-from memrepo.cli.rollout_options import Control, Early, Name, Reason, at_of, show_done
+from memrepo.cli.rollout_options import Control, Early, Name, Reason, at_of, named, show_done
 
 group = typer.Typer(help="Trials of memory on a branch, step by step.", no_args_is_help=True)
 
 
 @group.command("start")
 def start(
-    name: Name,
+    name: Annotated[str, typer.Option("--name", help="What the rollout shall be called.")],
     treatment: Annotated[
         str, typer.Option("--treatment", metavar="NAME", help="The branch to try.")
     ] = "",
@@ -79,6 +79,9 @@ def start(
 @group.command("status")
 def status(
     name: Annotated[str | None, typer.Option("--name", help="This rollout alone.")] = None,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Also those that were promoted or aborted.")
+    ] = False,
     control: Control = "main",
     repo_path: RepoPath = Path(),
     remote: Remote = None,
@@ -99,7 +102,7 @@ def status(
     if json:
         print_json([row.as_json() for row in rows])
         return
-    for line in status_lines(rows) if rows else ():
+    for line in status_lines(rows, ended=all_ or name is not None):
         say(line)
     if not rows:
         log("there is no rollout; memrepo rollout start makes one")
@@ -112,7 +115,7 @@ def status(
 
 @group.command("step")
 def step(
-    name: Name,
+    name: Name = None,
     to: Annotated[
         int | None, typer.Option("--to", min=1, metavar="N", help="To this step, if not there.")
     ] = None,
@@ -133,13 +136,13 @@ def step(
 
     with Repository.open(repo_path) as repo:
         at = at_of(repo, control, remote, reason, dry_run=dry_run)
-        done = run_step(repo, name, at, to=to, early=early)
+        done = run_step(repo, named(repo, name, at), at, to=to, early=early)
     show_done(done, json=json)
 
 
 @group.command("pause")
 def pause(
-    name: Name,
+    name: Name = None,
     control: Control = "main",
     reason: Reason = "",
     repo_path: RepoPath = Path(),
@@ -155,13 +158,14 @@ def pause(
     from memrepo.rollout.change import pause as run_pause
 
     with Repository.open(repo_path) as repo:
-        done = run_pause(repo, name, at_of(repo, control, remote, reason, dry_run=dry_run))
+        at = at_of(repo, control, remote, reason, dry_run=dry_run)
+        done = run_pause(repo, named(repo, name, at), at)
     show_done(done, json=json)
 
 
 @group.command("resume")
 def resume(
-    name: Name,
+    name: Name = None,
     control: Control = "main",
     reason: Reason = "",
     repo_path: RepoPath = Path(),
@@ -177,14 +181,15 @@ def resume(
     from memrepo.rollout.change import resume as run_resume
 
     with Repository.open(repo_path) as repo:
-        done = run_resume(repo, name, at_of(repo, control, remote, reason, dry_run=dry_run))
+        at = at_of(repo, control, remote, reason, dry_run=dry_run)
+        done = run_resume(repo, named(repo, name, at), at)
     show_done(done, json=json)
 
 
 @group.command("abort")
 def abort(
-    name: Name,
     reason: Annotated[str, typer.Option("--reason", help="Why, for whoever reads the log.")],
+    name: Name = None,
     control: Control = "main",
     repo_path: RepoPath = Path(),
     remote: Remote = None,
@@ -199,13 +204,14 @@ def abort(
     from memrepo.rollout.change import abort as run_abort
 
     with Repository.open(repo_path) as repo:
-        done = run_abort(repo, name, at_of(repo, control, remote, reason, dry_run=dry_run))
+        at = at_of(repo, control, remote, reason, dry_run=dry_run)
+        done = run_abort(repo, named(repo, name, at), at)
     show_done(done, json=json)
 
 
 @group.command("promote")
 def promote(
-    name: Name,
+    name: Name = None,
     mode: Annotated[
         Literal["push", "pr"], typer.Option("--mode", help="Push, or open a pull request.")
     ] = "push",
@@ -229,6 +235,7 @@ def promote(
 
     with Repository.open(repo_path) as repo:
         at = at_of(repo, control, remote, reason, dry_run=dry_run)
+        name = named(repo, name, at)
         if mode == "pr":
             with forge_for(repo, forge, at.remote) as where:
                 done = job.propose_promotion(repo, where, name, at, early=early)

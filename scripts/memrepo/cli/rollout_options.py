@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memrepo.gitrepo.repository import Repository
     from memrepo.rollout.change import At, Done
 
-Name = Annotated[str, typer.Option("--name", help="The rollout.")]
+Name = Annotated[str | None, typer.Option("--name", help="The rollout (the only one that runs).")]
 Control = Annotated[
     str, typer.Option("--control", metavar="NAME", help="The branch that holds its file.")
 ]
@@ -49,6 +49,13 @@ def at_of(
 
     where = remote_of(repo, remote)
     return At(control=control, remote=where, why=Why(reason), dry_run=dry_run)
+
+
+def named(repo: Repository, name: str | None, at: At) -> str:
+    """The rollout that is meant: ``name``, or else the only one that runs."""
+    from memrepo.rollout.read import only_live, published
+
+    return name or only_live(repo.view(published(repo, at.remote, at.control)), at.control)
 
 
 def show_done(done: Done, *, json: bool) -> None:

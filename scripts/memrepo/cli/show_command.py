@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memrepo.cli.forge_option import ForgeOption, Remote
+from memrepo.cli.forge_option import ReleaseForge, Remote
 from memrepo.cli.options import AgentId, Json, RepoPath, print_json, say
 
 
@@ -18,7 +18,7 @@ def run(
         str, typer.Option("--commit", metavar="REV", help="A revision or a snapshot's name.")
     ] = "HEAD",
     json: Json = False,
-    forge: ForgeOption = None,
+    forge: ReleaseForge = None,
     remote: Remote = None,
 ) -> None:
     """An agent's state as it was at a revision, fetched from the archive where it is there.

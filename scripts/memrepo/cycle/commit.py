@@ -9,13 +9,16 @@ from datetime import datetime
 import msgspec
 
 from memrepo.cycle.plan import CyclePlan, judge_state_files, plan_cycle
+from memrepo.cycle.recorded import is_recorded
 from memrepo.errors import BadInput, GateRefused, NotAMemoryRepo, RemoteFailed, UsageError
 from memrepo.gate.files import make, too_large
 from memrepo.gate.layout import Entry, judge_agents, judge_entry
 from memrepo.gate.sides import mode_on_disk, read_plain
+from memrepo.gitrepo.branches import merge_head
 from memrepo.gitrepo.commit import CommitRequest
 from memrepo.gitrepo.remote import find_remote
 from memrepo.gitrepo.repository import Repository, TipView
+from memrepo.protocol.canonical import snapshot_bytes
 from memrepo.protocol.documents import STATE_FILES
 from memrepo.protocol.findings import Finding
 from memrepo.protocol.layout import place_of, state_path, state_paths
@@ -36,14 +39,15 @@ def read_state(repo: Repository, agent_id: str) -> dict[str, bytes]:
     """The agent's files as they lie in the worktree. Links are not followed.
 
     Raises :class:`BadInput` when the agent has no folder, :class:`NotAMemoryRepo` in a
-    repository without a worktree, :class:`GateRefused` where something else than plain
-    files lies there.
+    repository without a worktree, :class:`UsageError` while a merge that changes the agent
+    is not finished, :class:`GateRefused` where something else than plain files lies there.
     """
     if repo.bare:
         raise NotAMemoryRepo(
             "this repository is bare: there are no files to commit",
             "give the state itself: MemoryRepo.commit(..., state=...)",
         )
+    _refuse_unfinished_merge(repo, agent_id)
     _refuse_special(repo, agent_id)
     files = {}
     for name in STATE_FILES:
@@ -59,6 +63,22 @@ def read_state(repo: Repository, agent_id: str) -> dict[str, bytes]:
             f"write {', '.join(STATE_FILES)} there, then commit",
         )
     return files
+
+
+def _refuse_unfinished_merge(repo: Repository, agent_id: str) -> None:
+    """A cycle made now would leave the merge without what it brings; other agents may go on."""
+    theirs, ours = merge_head(repo), repo.tip()
+    if theirs is None or ours is None:
+        return
+    base = repo.merge_base(ours, theirs)
+    views = [repo.view(commit) for commit in (theirs, ours, base)]
+    for path in state_paths(agent_id):
+        brought, here, before = (view.entry(path) for view in views)
+        if brought not in (here, before):
+            raise UsageError(
+                f"a merge is not finished, and it changes {agent_id}",
+                f"git add state/{agent_id}, then git commit; the next cycle can be committed then",
+            )
 
 
 def _refuse_special(repo: Repository, agent_id: str) -> None:
@@ -150,13 +170,18 @@ def builder(
     trailers: Sequence[str] = (),
     planned: Callable[[CyclePlan], None] | None = None,
 ) -> Callable[[TipView], CommitRequest | None]:
-    """What to commit on a given tip; None when the tip holds this state already.
+    """What to commit on a given tip; None when the tip holds this state and its snapshot.
 
     ``planned`` is told the plan of each try; the last one is that of the commit.
     """
 
     def build(tip: TipView) -> CommitRequest | None:
-        if all(tip.read(state_path(agent_id, name)) == judged.files[name] for name in STATE_FILES):
+        held = all(
+            tip.read(state_path(agent_id, name)) == judged.files[name] for name in STATE_FILES
+        )
+        if held and is_recorded(
+            tip, agent_id, snapshot_bytes(*(judged.canonical[name] for name in STATE_FILES))
+        ):
             return None
         _refuse_collision(agent_id, tip)
         plan = plan_cycle(

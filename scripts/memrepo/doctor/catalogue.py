@@ -176,7 +176,7 @@ _KINDS = (
         fix="where it is safe",
         title="others may read or write `state/`",
         reason="Memory is for its owner and group (mode 750): it holds what people told an agent.",
-        repair="`chmod 750 state`, as the user who owns it.",
+        repair="`chmod 750 state`, or `memrepo init --repo-path .`, as the user who owns it.",
     ),
     Kind(
         name="history-outgrown",

@@ -103,7 +103,8 @@ def _folders(tree: Worktree) -> Iterator[Problem]:
         yield problem("state-mode", f"{what}, and it belongs to another user")
     else:
         fix = SetMode("state", state.mode & ~excess)
-        yield problem("state-mode", what, f"chmod {fix.mode & 0o777:o} state", fix)
+        repair = f"chmod {fix.mode & 0o777:o} state, or memrepo init --repo-path ."
+        yield problem("state-mode", what, repair, fix)
 
 
 def _gc(facts: Facts) -> Iterator[Problem]:

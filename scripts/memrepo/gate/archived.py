@@ -139,13 +139,16 @@ class _Judge:
 
 
 def judge_record(read: Callable[[str], bytes | None], policy: Policy) -> list[Finding]:
-    """Whether the record of one state of a repository fits together.
+    """Whether the record of one state of a repository, which has one, fits together.
 
     ``read`` gives the bytes of a path, or None where no plain file is.
     """
     hint = "take back its last good version: git log -- " + ARCHIVE_FOLDER
     try:
-        lines = parse_index(read(INDEX_PATH) or b"", INDEX_PATH)
+        data = read(INDEX_PATH)
+        if data is None:
+            raise BadInput(f"{INDEX_PATH} is no plain file")
+        lines = parse_index(data, INDEX_PATH)
     except BadInput as error:
         return make(policy, "archive-index", INDEX_PATH, error.message, hint)
     found: list[Finding] = []

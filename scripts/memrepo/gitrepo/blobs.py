@@ -103,6 +103,11 @@ def bring_blobs(repo: Repository, oids: Iterable[str], *, commit: str, remote: s
         )
 
 
+def all_here(repo: Repository, oids: Iterable[str]) -> bool:
+    """Whether a clone that is not partial has every one of these blobs."""
+    return not _missing(repo, list(oids))
+
+
 def _missing(repo: Repository, oids: list[str]) -> list[str]:
     out: list[bytes] = []
     for start in range(0, len(oids), _AT_ONCE):

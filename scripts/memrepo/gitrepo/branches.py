@@ -76,6 +76,12 @@ def branch_checked_out(repo: Repository) -> str | None:
     return ref.removeprefix("refs/heads/") if ref and ref.startswith("refs/heads/") else None
 
 
+def merge_head(repo: Repository) -> str | None:
+    """The commit that an unfinished ``git merge`` here brings in; None without one."""
+    found = repo.reader.find("MERGE_HEAD^{commit}", limit=0)
+    return found.oid if found else None
+
+
 def is_ancestor(repo: Repository, old: str, new: str) -> bool:
     """Whether ``new`` holds everything that ``old`` does."""
     return repo.merge_base(old, new) == old

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memrepo.errors import MemrepoError
 
+from .changes import changed_files, staged_files, worktree_files
 from .process import plain
 from .worktree import with_lock
 
@@ -38,6 +39,18 @@ def follow(repo: Repository, ref: str, old: str, new: str) -> Move:
         )
         return "kept"
     return "moved" if repo.refs(_REFLOG).swap(ref, old, new) else "lost"
+
+
+def in_the_way(repo: Repository, old: str, new: str) -> list[str]:
+    """The files that hold a person's changes and that ``new`` changes, in path order."""
+    wanted = {change.path for change in changed_files(repo, old, new)}
+    mine = {change.path for change in (*worktree_files(repo, old), *staged_files(repo, old))}
+    return sorted(path for path in mine if any(path == one or _below(path, one) for one in wanted))
+
+
+def _below(path: str, other: str) -> bool:
+    """Whether one of two paths lies below the other: a file where there is to be a folder."""
+    return path.startswith(f"{other}/") or other.startswith(f"{path}/")
 
 
 def undo_follow(repo: Repository, new: str) -> None:

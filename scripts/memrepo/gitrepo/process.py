@@ -215,7 +215,7 @@ def start_failure(error: OSError, cwd: Path) -> MemrepoError:
     if not Path(cwd).is_dir():
         return NotAMemoryRepo(f"{plain(str(cwd))} is not a folder", "check the path")
     if isinstance(error, FileNotFoundError):
-        return GitFailed("git was not found on PATH", "install Git 2.30 or newer")
+        return GitFailed("git was not found on PATH", "install Git 2.34 or newer")
     if isinstance(error, PermissionError):
         return PermissionDenied(
             f"git could not be started in {plain(str(cwd))}: permission denied",

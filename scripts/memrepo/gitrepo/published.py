@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from memrepo.errors import NeedsPerson
 
-from .branches import Shelf
-from .follow import follow
+from .branches import Shelf, is_ancestor
+from .follow import follow, in_the_way
+from .linear import count_beyond
 from .process import plain, run_git
 from .refs import branch_ref
 from .remote import _QUIET, _TIMEOUT, _remote_failure, fetch_tip, known_ref, push_commit
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _REFLOG = "knowledge: by memrepo"
 _LONGEST_PAUSE = 5.0
+_MOST_FILES = 5
 
 Moved = Literal["moved", "behind"]
 
@@ -57,13 +59,21 @@ class Published(Shelf):
         if self.repo.is_shallow and self.remote is not None:
             fetch_tip(self.repo, self.remote, branch, deepen=True)
 
-    def move(self, branch: str, old: str | None, new: str, *, pinned: bool = False) -> Moved:
+    def move(
+        self,
+        branch: str,
+        old: str | None,
+        new: str,
+        *,
+        pinned: bool = False,
+        did: str = "moved",
+    ) -> Moved:
         """Move ``branch`` from ``old`` (None: make it) to ``new``; "behind" when it is elsewhere.
 
         Only forward, unless ``pinned``: then to any commit, but from exactly ``old``. Where
         the branch is this repository's own and checked out, index and worktree follow; raises
-        NeedsPerson, with nothing moved, where a person's changes are in their way. Raises
-        RemoteFailed or PermissionDenied.
+        NeedsPerson, with nothing moved, where a person's changes are in their way; it says
+        that nothing was ``did``. Raises RemoteFailed or PermissionDenied.
         """
         ref = branch_ref(branch)
         if self.remote is not None:
@@ -75,13 +85,42 @@ class Published(Shelf):
         notes = len(self.repo.notes)
         done = follow(self.repo, ref, old, new)
         if done == "kept":
-            why = " ".join(self.repo.notes[notes:])
             del self.repo.notes[notes:]
-            raise NeedsPerson(
-                f"{plain(branch)} is checked out, and your changes are in the way: {why}",
-                "commit or stash them, then run it again",
-            )
+            raise self._kept(branch, old, new, did)
         return "moved" if done == "moved" else "behind"
+
+    def _kept(self, branch: str, old: str, new: str, did: str) -> NeedsPerson:
+        """What to say of a checked-out branch that could not be moved."""
+        if self.repo.has_worktree and self.repo.head_ref() == branch_ref(branch):
+            files = [plain(path) for path in in_the_way(self.repo, old, new)]
+            more = f" and {len(files) - _MOST_FILES:,} more" if len(files) > _MOST_FILES else ""
+            verb, them = ("has", "it") if len(files) == 1 else ("have", "them")
+            names = f"{', '.join(files[:_MOST_FILES])}{more}" or "files in its worktree"
+            return NeedsPerson(
+                f"{plain(branch)} is checked out and {names} {verb} changes; nothing was {did}",
+                f"commit or stash {them}, then run it again",
+            )
+        return NeedsPerson(
+            f"{plain(branch)} is checked out in another worktree; nothing was {did}",
+            "switch that worktree to another branch, then run it again",
+        )
+
+    def bring_here(self, branch: str, new: str) -> int:
+        """Bring this clone's own ``branch`` to ``new``, which the remote is at.
+
+        Index and worktree follow where it is checked out. It stays where it is if it holds
+        what is not published, or a person's changes are in the way: so many commits it is
+        then behind.
+        """
+        ref = branch_ref(branch)
+        local = self.repo.tip(ref)
+        if self.remote is None or local is None or local == new:
+            return 0
+        notes = len(self.repo.notes)
+        if is_ancestor(self.repo, local, new) and follow(self.repo, ref, local, new) == "moved":
+            return 0
+        del self.repo.notes[notes:]
+        return count_beyond(self.repo, new, local)
 
     def remove(self, branch: str, old: str) -> Moved:
         """Delete ``branch`` if it is at exactly ``old``; "behind" when it is elsewhere."""

@@ -21,6 +21,17 @@ from memrepo.shards.index import (
 from memrepo.shards.values import INDEX_PATH, Archived, IndexLine
 
 
+def read_index(view: TipView) -> list[IndexLine]:
+    """The index of a commit, none without one.  Raises BadInput for one that is damaged."""
+    data = view.read(INDEX_PATH)
+    if data is None and view.exists(INDEX_PATH):
+        raise BadInput(
+            f"{INDEX_PATH} is no plain file",
+            f"take back its last good version: git log {INDEX_PATH}",
+        )
+    return parse_index(data or b"", INDEX_PATH)
+
+
 class SnapshotArchived(UnknownRevision):
     """A snapshot that left the tree: ``found`` is where the archive keeps it (exit 2)."""
 
@@ -40,8 +51,7 @@ class ArchiveIndex:
     """
 
     def __init__(self, view: TipView) -> None:
-        data = view.read(INDEX_PATH)
-        self.lines: list[IndexLine] = parse_index(data, INDEX_PATH) if data else []
+        self.lines = read_index(view)
         self.read = view.read
         self._members: dict[IndexLine, Sequence[Archived]] = {}
 

@@ -40,7 +40,13 @@ def files_at(repo: Repository, agent_id: str, rev: str) -> Shown:
     snapshot = parse_snapshot_name(rev.rpartition("/")[2])
     if snapshot is not None:
         return _by_snapshot(repo, agent_id, rev.rpartition("/")[2])
-    commit = repo.resolve(rev)
+    try:
+        commit = repo.resolve(rev)
+    except UnknownRevision as error:
+        if parse_snapshot_name(f"{rev.rpartition('/')[2]}.json") is None:
+            raise
+        hint = f"a snapshot's name ends in .json: {rev}.json"
+        raise UnknownRevision(error.message, hint) from None
     names = [f"{commit}:{state_path(agent_id, name)}" for name in STATE_FILES]
     files = {
         name: blob.data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -19,8 +20,12 @@ from memrepo.protocol.policy import Policy
 from memrepo.report.phrases import count
 from memrepo.semmerge.values import Labels, Resolution
 
-#: What no source may change: what runs with the repository's rights, and what decides here.
-_REFUSED = (".github/workflows/", ".github/actions/", ".memrepo/")
+#: What no source may change, in any case of letters: what runs with the repository's rights
+#: or says who reviews, what decides here, and what tells Git how to join and keep files.
+_REFUSED = re.compile(
+    r"\.github(/.*)?|\.memrepo(/.*)?|(.*/)?\.git(attributes|ignore|modules)",
+    re.IGNORECASE | re.DOTALL,
+)
 _MOST_RECORD_BYTES = 1 << 20
 
 
@@ -102,7 +107,7 @@ def _replayed(
         conflicts=done.conflicts,
         notes=done.notes,
     )
-    refused = [path for path in done.paths if path.casefold().startswith(_REFUSED)]
+    refused = [path for path in done.paths if _REFUSED.fullmatch(path)]
     if refused:
         message = f"it changes {refused[0]}, which only a person may: propose that by hand"
         return _left_out(found, at, "refused", message)

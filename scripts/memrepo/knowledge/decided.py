@@ -67,7 +67,7 @@ def decide_all(
         choice = Choice(command.path, command.pointer, command.take, None, branch, reason, by)
         try:
             made = resolve(repo, choice, into=into, mode="pr", remote=remote, forge=forge)
-            done.append(Decided(command, made.paths))
+            done.append(Decided(command, () if made.already else made.paths))
         except UsageError as error:
             known = _is_recorded(repo, forge, command, into, remote)
             done.append(Decided(command, error=None if known else error))

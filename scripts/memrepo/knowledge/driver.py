@@ -20,7 +20,8 @@ def drive(
     versions: tuple[bytes, bytes, bytes],
     names: tuple[str, str] = ("", ""),
 ) -> tuple[bytes, list[str]]:
-    """The bytes for the file ``path``, and a line for each place that a person must decide.
+    """The bytes for the file ``path``, and a line (safe for a terminal) for each place that a
+    person must decide.
 
     ``root`` is the top of the worktree, where Git starts a driver. Where there is such a
     place the bytes hold markers (:mod:`memrepo.semmerge.generic_markers`). ``versions``
@@ -33,6 +34,7 @@ def drive(
         return merged.data, []
     from memrepo.gitrepo.mergestate import sides
     from memrepo.gitrepo.repository import Repository
+    from memrepo.report.escape import for_terminal
     from memrepo.semmerge.generic_markers import marked
     from memrepo.semmerge.resolve import decide
     from memrepo.semmerge.values import Labels
@@ -56,7 +58,7 @@ def drive(
     # All that can be joined, with ours' value where the sides disagree.
     joined = merge([*decisions, *(decide(conflict, "ours") for conflict in merged.conflicts)])
     data = marked(ours if joined.data is None else joined.data, merged.conflicts, labels)
-    said = [f"memrepo: {path!a}: {c.pointer!a}: {c.message!a}" for c in merged.conflicts]
+    said = [for_terminal(f"{path}#{c.pointer}: {c.message}") for c in merged.conflicts]
     return data, said
 
 

@@ -16,6 +16,7 @@ from memrepo.knowledge.branches import Ground, ground, look, move_on
 from memrepo.knowledge.names import PREFIX, branch_of, in_order
 from memrepo.knowledge.outcome import BranchOutcome, MergeReport, Mode
 from memrepo.memory import MemoryRepo
+from memrepo.report.phrases import count
 
 _MOST_TRIES = 20
 _MOST_SECONDS = 300.0
@@ -48,6 +49,8 @@ def merge(
         )
         if mode == "dry-run":
             return report
+        if at.commit == tip:
+            _follow(shelf, into, tip)
         if at.commit == tip or moved(shelf, into, tip, at.commit):
             rewritten, notes = _rewrite(repo, shelf, tip, at.commit, outcomes)
             return msgspec.structs.replace(
@@ -108,15 +111,29 @@ def notes_of(at: Ground) -> tuple[str, ...]:
     return tuple(f"{plain(path)} holds no decision that can be read" for path in at.unread)
 
 
-def moved(shelf: Published, branch: str, old: str, new: str) -> bool:
-    """Publish ``new``; False when the branch is elsewhere by now. A refusal says what to do."""
+def moved(shelf: Published, branch: str, old: str, new: str, *, did: str = "merged") -> bool:
+    """Publish ``new``; False when the branch is elsewhere by now. A refusal says what to do.
+
+    The branch here follows what was pushed; a note of the repository says so where it cannot.
+    """
     advice = "run it again with --mode pr: it opens a pull request instead"
     try:
-        return shelf.move(branch, old, new) == "moved"
+        if shelf.move(branch, old, new, did=did) != "moved":
+            return False
     except PermissionDenied as error:
         raise PermissionDenied(error.message, f"nothing was moved; {advice}") from None
     except RemoteFailed as error:
         raise RemoteFailed(error.message, f"{error.hint}; if a rule forbids it, {advice}") from None
+    _follow(shelf, branch, new)
+    return True
+
+
+def _follow(shelf: Published, branch: str, new: str) -> None:
+    behind = shelf.bring_here(branch, new)
+    if behind:
+        shelf.repo.notes.append(
+            f"your {plain(branch)} is {count(behind, 'commit')} behind; git pull"
+        )
 
 
 def _rewrite(

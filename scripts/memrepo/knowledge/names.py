@@ -12,6 +12,8 @@ PREFIX = "knowledge/"
 PROPOSED = "memory/knowledge/"
 #: On each replayed commit: the commit of the knowledge branch that it is made from.
 TRAILER = "Knowledge-Commit"
+#: On each update: the source, and what the source calls what it gave.
+SOURCE_TRAILER, REVISION_TRAILER = "Source", "Source-Revision"
 _SOURCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 _OURS = re.compile(
     r"^(?=[ \t]*(?:source|source-revision|knowledge-commit)[ \t]*:)", re.IGNORECASE | re.MULTILINE

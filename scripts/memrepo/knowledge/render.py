@@ -10,13 +10,16 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from memrepo.knowledge.names import PREFIX
 from memrepo.knowledge.outcome import BranchOutcome, Disagreement, MergeReport, plain_value
 from memrepo.knowledge.status import BranchStatus
+from memrepo.knowledge.updateplan import removed_words
 from memrepo.report.escape import clipped, code_markdown, for_markdown, for_terminal
 from memrepo.report.phrases import count, headline, severities_phrase
 from memrepo.semmerge.values import ABSENT, Note
 
 _MARKS = {"merged": "✔", "nothing": "·", "conflict": "✖", "refused": "✖", "invalid": "✖"}
+_WOULD = {"conflict": "conflict", "refused": "be refused", "invalid": "be invalid"}
 _VALUE = 300
 _MOST_PLACES = 50
 _MOST_NOTES = 30
@@ -54,6 +57,8 @@ def render_report(report: MergeReport) -> str:
         lines += [_row(branch) for branch in report.branches]
         lines.append("")
     for branch in report.branches:
+        gone = [] if branch.left_out else [for_markdown(text) for text in removals(branch)]
+        lines += [f"- {code_markdown(branch.branch)} {text}" for text in gone] + [""] * bool(gone)
         lines += left_out_markdown(branch, report.into)
     lines += [f"- {for_markdown(note)}" for note in report.notes]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -89,7 +94,7 @@ def left_out_markdown(branch: BranchOutcome, into: str) -> list[str]:
             lines.append(
                 f"- {code_markdown(finding.code)} {where}: {for_markdown(finding.message)}"
             )
-        lines.append("")
+        lines += ["", f"{for_markdown(_invalid_hint(branch))}.", ""]
     if branch.notes and not branch.left_out:
         lines += [f"**Decided by rule in {code_markdown(branch.branch)}**", ""]
         lines += [f"- {for_markdown(text)}" for text in notes_text(branch.notes)]
@@ -163,8 +168,25 @@ def branch_lines(branch: BranchOutcome, *, dry: bool = False) -> Iterator[str]:
         for finding in (f for f in branch.findings if f.severity == "error"):
             place = f"{finding.path}{finding.pointer and '#' + finding.pointer}"
             yield for_terminal(f"    {place}: {finding.message} ({finding.code})")
+        yield for_terminal(f"    hint: {_invalid_hint(branch)}")
     if not branch.left_out:
+        yield from (for_terminal(f"    {text}") for text in removals(branch))
         yield from (for_terminal(f"    {text}") for text in notes_text(branch.notes))
+
+
+def removals(branch: BranchOutcome) -> Iterator[str]:
+    """The tools that a branch takes out, one line an agent."""
+    for agent in branch.diff.agents:
+        if gone := removed_words(agent.tools):
+            yield f"removes: {gone} of {agent.agent_id}"
+
+
+def _invalid_hint(branch: BranchOutcome) -> str:
+    return (
+        f"repair what the source gives and update {branch.branch} again; or change the limit in"
+        f" .memrepo/policy.yml by a reviewed change; or open a pull request from {branch.branch}"
+        " itself, for a person with the right to merge it"
+    )
 
 
 def conflict_lines(branch: BranchOutcome) -> Iterator[str]:
@@ -180,12 +202,15 @@ def conflict_lines(branch: BranchOutcome) -> Iterator[str]:
         for name, value, who in sides:
             by = f"  {who.commit[:10]} {who.author}" if who and who.commit else ""
             yield for_terminal(f"      {name:<7}{shown(value)}{by}")
-    # What is a file on one side and a folder on the other, no record can settle.
-    first = next((o.conflict for o in branch.conflicts if o.conflict.kind != "file-folder"), None)
-    if first:
-        given = ("--branch", branch.branch, "--path", first.path, "--pointer", first.pointer)
-        words = shlex.join(("memrepo", "knowledge", "resolve", *given))
-        yield for_terminal(f"    decide: {words} --take ours|theirs|base|value:JSON")
+        # What is a file on one side and a folder on the other, no record can settle.
+        if branch.branch.startswith(PREFIX) and conflict.kind != "file-folder":
+            given = ("--branch", branch.branch, "--path", conflict.path)
+            words = ("memrepo", "knowledge", "resolve", *given, "--pointer", conflict.pointer)
+            take = "--take ours|theirs|base|value:JSON"
+            yield for_terminal(f"      decide: {shlex.join(words)} {take}")
+    if branch.conflicts and not branch.branch.startswith(PREFIX):
+        how = f"rebase {branch.branch} by hand, or close its pull request and delete it"
+        yield for_terminal(f"    decide: {how}")
 
 
 def status_lines(row: BranchStatus) -> Iterator[str]:
@@ -199,7 +224,11 @@ def status_lines(row: BranchStatus) -> Iterator[str]:
     elif outcome.result == "nothing":
         words = "its new commits change nothing"
     else:
-        words = f"{outcome.result}: {outcome.message}"
+        result = _WOULD.get(outcome.result) if row.after else ""
+        words = f"would {result} after {', '.join(row.after)}" if result else outcome.result
+        words += f": {outcome.message}"
     place = f"{outcome.ahead} ahead, {outcome.behind} behind"
     yield for_terminal(f"{outcome.branch}  {place}, {when}; {words}")
+    if outcome.result == "merged":
+        yield from (for_terminal(f"    {text}") for text in removals(outcome))
     yield from conflict_lines(outcome)

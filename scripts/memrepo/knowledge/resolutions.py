@@ -64,7 +64,7 @@ def record_of(
     reason: str = "",
 ) -> Record:
     """The record of a person's choice about ``conflict``; ``value`` counts for take "value"."""
-    return Record(decide(conflict, take, value), branch, by, when, reason)
+    return Record(decide(conflict, take, value, branch), branch, by, when, reason)
 
 
 def record_path(resolution: Resolution) -> str:
@@ -122,7 +122,6 @@ def read_record(data: bytes) -> Record | None:
     digests = (file.base.sha256, file.ours.sha256, file.theirs.sha256)
     if (file.take == "value") != (file.value is not msgspec.UNSET):
         return None
-    resolution = Resolution(file.path, file.pointer, *digests, file.take)
-    if file.take == "value":
-        resolution = msgspec.structs.replace(resolution, value=file.value)
+    value = file.value if file.take == "value" else ABSENT
+    resolution = Resolution(file.path, file.pointer, *digests, file.take, value, file.branch)
     return Record(resolution, file.branch, file.by, file.when, file.reason)

@@ -17,14 +17,22 @@ from memrepo.gitrepo.commit import Build, CommitRequest
 from memrepo.gitrepo.identity import identity
 from memrepo.gitrepo.process import plain
 from memrepo.gitrepo.published import Published, tries
+from memrepo.gitrepo.repository import TipView
 from memrepo.knowledge.branches import Ground, ground
 from memrepo.knowledge.merge import chosen, moved, run_through, tip_of
 from memrepo.knowledge.names import branch_of, quoted
 from memrepo.knowledge.outcome import BranchOutcome, Disagreement
 from memrepo.knowledge.place import Place, brought_on, find_place, put
-from memrepo.knowledge.resolutions import Record, record_bytes, record_of, record_path
+from memrepo.knowledge.resolutions import (
+    Record,
+    read_record,
+    record_bytes,
+    record_of,
+    record_path,
+)
 from memrepo.memory import MemoryRepo
-from memrepo.semmerge.values import Take
+from memrepo.semmerge.jsonvalue import same
+from memrepo.semmerge.values import ABSENT, Take
 
 _MOST_TRIES = 20
 _MOST_SECONDS = 300.0
@@ -54,13 +62,19 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Resolved(msgspec.Struct, frozen=True):
-    """Where decisions were recorded: the files, the branch and commit that hold them."""
+    """Where decisions are recorded: the files, the branch and commit that hold them.
+
+    ``already`` says that all of it was there before, so that no commit was made. ``notes`` are
+    what a person should know of this clone.
+    """
 
     paths: tuple[str, ...]
     branch: str
     commit: str
     number: int = 0
     url: str = ""
+    already: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def parse_take(text: str) -> tuple[Take, Any]:
@@ -87,8 +101,9 @@ def resolve(
 ) -> Resolved:
     """Record ``choice`` on ``into``, or on the job's pull request for it (mode "pr").
 
-    The conflict must be open now: what is decided is its three values as they are. Raises
-    UsageError where there is none at that place, and says which there are.
+    The conflict must be open now: what is decided is its three values as they are. The same
+    decision a second time makes no commit. Raises UsageError where there is no conflict at
+    that place, and says which there are.
     """
     if mode == "pr" and forge is None:
         raise UsageError("a pull request needs a forge", "name one with --forge")
@@ -100,19 +115,27 @@ def resolve(
         place = find_place(shelf, forge, into, main, when) if forge and mode == "pr" else None
         start = _start(shelf, place, into, main)
         at = ground(git, into, start, trusted=main)
-        found = _find(at, choice, chosen(shelf, (), at.policy.knowledge.order))
-        request = _record(repo, choice, found, into, when)
-        commit = commit_onto(git, start, _always(request))
+        tips = chosen(shelf, (), at.policy.knowledge.order)
+        found = _find(at, choice, tips)
         branch = place.branch if place else into
+        held = git.view(start)
+        request = _record(repo, choice, found, into, when, held)
+        if all(held.read(path) == data for path, data in request.changes.items()):
+            known = Resolved(tuple(request.changes), into, start, already=True)
+            if place is None or place.tip is None:
+                return known
+            known = msgspec.structs.replace(known, branch=branch, commit=place.tip)
+            return known if dry_run else _opened(forge, place, into, known)
+        if choice.take == "value":
+            _try_value(ground(git, into, start, trusted=main), choice, request, tips)
+        commit = commit_onto(git, start, _always(request))
         if commit is None or dry_run:
             return Resolved(tuple(request.changes), branch, start)
-        if place is None and not moved(shelf, into, main, commit):
-            continue
-        if place is not None:
-            if not put(shelf, place, commit):
-                continue
-            return _opened(forge, place, into, Resolved(tuple(request.changes), branch, commit))
-        return Resolved(tuple(request.changes), branch, commit)
+        done = Resolved(tuple(request.changes), branch, commit)
+        if place is None and moved(shelf, into, main, commit, did="recorded"):
+            return msgspec.structs.replace(done, notes=tuple(git.notes))
+        if place is not None and put(shelf, place, commit):
+            return _opened(forge, place, into, done)
     raise RemoteFailed(
         f"{plain(into)} was moved by others at every one of {_MOST_TRIES} tries",
         "nothing was recorded; run it again in a while",
@@ -150,14 +173,7 @@ def _find(
         and (not choice.branch or outcome.branch == branch_of(choice.branch))
     ]
     if not found:
-        places = [
-            f"{plain(one.conflict.path)}#{plain(one.conflict.pointer)}" for _, one in open_ones
-        ]
-        more = f" and {len(places) - _MOST_LISTED} more" if len(places) > _MOST_LISTED else ""
-        raise UsageError(
-            f"there is no conflict at {plain(choice.path)}#{plain(choice.pointer)}",
-            f"open are: {', '.join(places[:_MOST_LISTED]) or 'none'}{more}",
-        )
+        raise _nothing_there(choice, open_ones)
     if found[0][1].conflict.kind == "file-folder":
         raise UsageError(
             f"{plain(choice.path)} is a file on one side and a folder on the other",
@@ -169,14 +185,51 @@ def _find(
     return found
 
 
+def _nothing_there(
+    choice: Choice, open_ones: list[tuple[BranchOutcome, Disagreement]]
+) -> UsageError:
+    """What to say where no place is open that ``choice`` could be about."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for outcome, one in open_ones:
+        places.setdefault((one.conflict.path, one.conflict.pointer), []).append(outcome.branch)
+    listed = [
+        f"{plain(path)}#{plain(pointer)} ({', '.join(map(plain, dict.fromkeys(branches)))})"
+        for (path, pointer), branches in places.items()
+    ]
+    more = f" and {len(listed) - _MOST_LISTED} more" if len(listed) > _MOST_LISTED else ""
+    hint = f"open are: {', '.join(listed[:_MOST_LISTED]) or 'none'}{more}"
+    near = f"/{choice.pointer.strip('/')}"
+    if (choice.path, near) in places and near != choice.pointer:
+        hint = f"did you mean {plain(near)}? {hint}"
+    where = f"{plain(choice.path)}#{plain(choice.pointer)}"
+    return UsageError(f"there is no conflict at {where}", hint)
+
+
+def _try_value(at: Ground, choice: Choice, request: CommitRequest, tips: dict[str, str]) -> None:
+    """Raises UsageError where no file can hold the value that a person gave."""
+    records = map(read_record, filter(None, request.changes.values()))
+    at.resolutions += [record.resolution for record in records if record]
+    for outcome in run_through(at, tips):
+        for one in outcome.conflicts:
+            met = one.conflict
+            refused = met.kind == "invalid-result" and met.ours is met.theirs is ABSENT
+            if met.path == choice.path and refused:
+                raise UsageError(
+                    f"that value cannot stand at {plain(met.path)}#{plain(choice.pointer)}:"
+                    f" {met.message}",
+                    "nothing was recorded; give one of the kind that the sides have there",
+                )
+
+
 def _record(
     repo: MemoryRepo,
     choice: Choice,
     found: list[tuple[BranchOutcome, Disagreement]],
     into: str,
     when: datetime,
+    held: TipView,
 ) -> CommitRequest:
-    """The commit that records the decision."""
+    """The commit that records the decision; what is recorded already stays as it is."""
     who = identity(repo.repository, "author")
     by = choice.by or f"{who.name} <{who.email}>"
     files: dict[str, bytes | None] = {}
@@ -191,6 +244,10 @@ def _record(
             reason=choice.reason,
         )
         path = record_path(record.resolution)
+        before = held.read(path)
+        if before and _says_the_same(read_record(before), record):
+            files[path] = before
+            continue
         files[path] = record_bytes(record, one.conflict)
         refused = judge_plain(path, files[path] or b"", repo.policy())
         if any(finding.severity == "error" for finding in refused):
@@ -206,6 +263,14 @@ def _record(
     message = "\n\n".join(lines)
     judge_message(message, repo.policy())
     return CommitRequest(files, message)
+
+
+def _says_the_same(known: Record | None, new: Record) -> bool:
+    """Whether what is recorded is this decision, for this reason where one is given."""
+    if known is None or (known.branch, known.resolution.take) != (new.branch, new.resolution.take):
+        return False
+    alike = same(known.resolution.value, new.resolution.value)
+    return alike and new.reason in ("", known.reason)
 
 
 def _always(request: CommitRequest) -> Build:

@@ -99,7 +99,7 @@ def _mcp(value: Any, name: str) -> tuple[list[Tool], tuple[str, ...]]:
         tools.append(tool)
         left_out.update(extra)
     notes = tuple(
-        f"{field} of {count} tool{'s' if count > 1 else ''} has no place in tools.json"
+        f"tools.json has no place for {field} of {count} tool{'s' if count > 1 else ''}"
         for field, count in sorted(left_out.items())
     )
     return tools, notes

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from memrepo.gate.policy import policy_at
-from memrepo.gitrepo.linear import messages_with
+from memrepo.gitrepo.linear import count_beyond, messages_with
 from memrepo.gitrepo.log import messages_between
 from memrepo.gitrepo.published import Published
 from memrepo.gitrepo.repository import Repository
-from memrepo.knowledge.branches import ground, look
+from memrepo.knowledge.branches import ground, look, move_on
 from memrepo.knowledge.merge import chosen, tip_of
 from memrepo.knowledge.names import TRAILER, replayed_in
 from memrepo.knowledge.outcome import BranchOutcome
@@ -20,19 +20,25 @@ from memrepo.memory import MemoryRepo
 
 
 class BranchStatus(msgspec.Struct, frozen=True):
-    """One branch alone on the main one's tip; ``merged`` is when it was last merged (ISO 8601,
-    "" where no trace of that is left), ``merged_as`` the commit."""
+    """One branch on the main one's tip, with the branches before it merged.
+
+    ``merged`` is when it was last merged (ISO 8601, "" where no trace of that is left),
+    ``merged_as`` the commit. ``after`` are the branches before it that it cannot follow: alone
+    it could go in.
+    """
 
     outcome: BranchOutcome
     merged: str = ""
     merged_as: str = ""
+    after: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The public JSON shape of one row of ``knowledge status --json``."""
         shape = self.outcome.as_json()
         # Its commits were only tried out.
         del shape["commits"]
-        return shape | {"last_merged": self.merged, "last_merged_as": self.merged_as}
+        last = {"last_merged": self.merged, "last_merged_as": self.merged_as}
+        return shape | last | {"after": list(self.after)}
 
 
 def statuses(
@@ -44,8 +50,8 @@ def statuses(
 ) -> list[BranchStatus]:
     """Every knowledge branch (or those named), in the order in which they would be merged.
 
-    Each is tried on the tip of ``into`` alone; nothing is moved. Raises UsageError for a
-    branch that does not exist.
+    They are tried one after the other on the tip of ``into``, as a merge would; nothing is
+    moved. Raises UsageError for a branch that does not exist.
     """
     git = repo.repository
     shelf = Published(git, remote)
@@ -55,12 +61,29 @@ def statuses(
         (commit, when, replayed_in(message))
         for commit, when, message in messages_with(git, tip, f"{TRAILER}: ")
     ]
-    found = []
+    found: list[BranchStatus] = []
+    at = ground(git, into, tip)
+    gone_in: dict[str, str] = {}
     for branch, commit in tips.items():
-        outcome = look(ground(git, into, tip), branch, commit)
+        outcome = look(at, branch, commit)
+        after: tuple[str, ...] = ()
+        if outcome.left_out and gone_in:
+            alone = look(ground(git, into, tip), branch, commit)
+            after = () if alone.left_out else _in_its_way(outcome, gone_in)
+        elif outcome.result == "merged":
+            move_on(at, outcome)
+            gone_in |= {landed.commit: branch for landed in outcome.commits}
+        beyond = count_beyond(git, tip, commit) if outcome.behind else 0
+        outcome = msgspec.structs.replace(outcome, behind=beyond)
         as_, when = _last_merged(git, tip, commit, merged)
-        found.append(BranchStatus(outcome, when, as_))
+        found.append(BranchStatus(outcome, when, as_, after))
     return found
+
+
+def _in_its_way(outcome: BranchOutcome, gone_in: dict[str, str]) -> tuple[str, ...]:
+    """The branches whose commits it disagrees with; all before it where none is to be told."""
+    met = [gone_in.get(one.ours.commit, "") for one in outcome.conflicts]
+    return tuple(dict.fromkeys(filter(None, met))) or tuple(dict.fromkeys(gone_in.values()))
 
 
 def _last_merged(

@@ -8,7 +8,9 @@ the gate (``snapshot-mismatch``), and could be reverted to although it never was
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
+from functools import partial
 
 import msgspec
 
@@ -21,9 +23,17 @@ from memrepo.gitrepo.branches import commit_onto
 from memrepo.gitrepo.commit import CommitRequest
 from memrepo.gitrepo.published import Published, tries
 from memrepo.gitrepo.repository import TipView
-from memrepo.knowledge.names import branch_of, checked_revision, checked_source, quoted
+from memrepo.knowledge.brought import brought_by
+from memrepo.knowledge.names import (
+    REVISION_TRAILER,
+    SOURCE_TRAILER,
+    branch_of,
+    checked_revision,
+    checked_source,
+    quoted,
+)
 from memrepo.knowledge.source import Given
-from memrepo.knowledge.updateplan import UpdatePlan, plan_update, words_for
+from memrepo.knowledge.updateplan import UpdatePlan, not_given, plan_update, words_for
 from memrepo.memory import MemoryRepo
 from memrepo.protocol.documents import STATE_FILES
 from memrepo.protocol.findings import Finding
@@ -37,7 +47,8 @@ _MOST_SECONDS = 300.0
 class Updated(msgspec.Struct, frozen=True):
     """What an update came to: ``commit`` is the branch's newest, ``changed`` whether it is new.
 
-    ``revision`` is what the commit says of the source; ``findings`` are warnings.
+    ``revision`` is what the commit says of the source; ``findings`` are warnings; ``kept``
+    are the tools that the source does not give and that stay, since it never brought them.
     """
 
     branch: str
@@ -49,6 +60,7 @@ class Updated(msgspec.Struct, frozen=True):
     diff: ToolsDiff
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 def update(
@@ -62,10 +74,13 @@ def update(
     remote: str | None = None,
     into: str = "main",
     at: datetime | None = None,
+    replace: bool = False,
     dry_run: bool = False,
 ) -> Updated:
-    """Make the agent's tools on ``knowledge/<source>`` those of ``given``.
+    """Bring the tools of ``given`` to the agent on ``knowledge/<source>``.
 
+    What the source brought earlier and no longer gives goes; what others brought stays, unless
+    ``replace`` says that ``given`` is all that there should be.
     The branch begins at the tip of ``into`` where it is missing. One commit when something
     changed in meaning, none when only order or form did. Raises GateRefused for files that
     break a rule, RemoteFailed and PermissionDenied from the push; nothing is moved then.
@@ -76,11 +91,13 @@ def update(
         check_message(message)
     trailers = (
         f"Agent-Id: {agent_id}",
-        f"Source: {branch.partition('/')[2]}",
-        f"Source-Revision: {checked_revision(revision or given.revision)}",
+        f"{SOURCE_TRAILER}: {branch.partition('/')[2]}",
+        f"{REVISION_TRAILER}: {checked_revision(revision or given.revision)}",
     )
     shelf = Published(repo.repository, remote)
     run = _Update(repo, agent_id, given, message, trailers, at or datetime.now(UTC))
+    if not replace:
+        run.brought = partial(_brought, shelf, branch, into, agent_id)
     for _ in tries(_MOST_TRIES, _MOST_SECONDS):
         tip = shelf.tip(branch)
         start = tip or shelf.tip(into)
@@ -100,11 +117,18 @@ def update(
                 diff=run.plan.diff if run.plan else ToolsDiff(),
                 findings=tuple(run.findings),
                 notes=(*given.notes, *repo.repository.notes),
+                kept=tuple(run.kept),
             )
     raise RemoteFailed(
         f"{branch} was moved by others at every one of {_MOST_TRIES} tries",
         "nothing was changed; run it again in a while",
     )
+
+
+def _brought(shelf: Published, branch: str, into: str, agent_id: str, tip: str) -> set[str]:
+    for name in (branch, into):
+        shelf.whole(name)
+    return brought_by(shelf.repo, tip, branch.partition("/")[2], agent_id)
 
 
 class _Update:
@@ -121,6 +145,8 @@ class _Update:
     ) -> None:
         self.repo, self.agent_id, self.given = repo, agent_id, given
         self.message, self.trailers, self.when = message, trailers, when
+        self.brought: Callable[[str], Collection[str]] | None = None
+        self.kept: list[str] = []
         self.plan: UpdatePlan | None = None
         self.findings: list[Finding] = []
 
@@ -130,7 +156,9 @@ class _Update:
 
         def build(view: TipView) -> CommitRequest | None:
             before = {name: view.read(state_path(self.agent_id, name)) for name in STATE_FILES}
-            self.plan = plan_update(self.agent_id, before, self.given.tools, self.when)
+            self.kept = self.others(tip, before["tools.json"])
+            tools = self.given.tools
+            self.plan = plan_update(self.agent_id, before, tools, self.when, self.kept)
             if self.plan is None:
                 return None
             judged = judge(self.agent_id, self.plan.files, policy)
@@ -142,3 +170,11 @@ class _Update:
             return CommitRequest(changes=changes, message=text)
 
         return commit_onto(self.repo.repository, tip, build)
+
+    def others(self, tip: str, held: bytes | None) -> list[str]:
+        """The tools that are not given and that the source never brought."""
+        gone = not_given(self.agent_id, held, self.given.tools)
+        if self.brought is None or not gone:
+            return []
+        mine = self.brought(tip)
+        return [name for name in gone if name not in mine]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -20,6 +20,7 @@ from memrepo.semdiff.metadata import diff_metadata
 from memrepo.semdiff.tools import diff_tools
 
 _FIRST_VERSION = "1.0.0"
+_MOST_NAMES = 20
 
 
 class UpdatePlan(msgspec.Struct, frozen=True):
@@ -30,15 +31,27 @@ class UpdatePlan(msgspec.Struct, frozen=True):
     new: bool
 
 
+def not_given(agent_id: str, held: bytes | None, tools: Sequence[Tool]) -> list[str]:
+    """The names of the tools in a ``tools.json`` that are none of these.  Raises BadInput."""
+    given = {tool.name for tool in tools}
+    old: list[Tool] | None = _read(agent_id, "tools", held)  # type: ignore[assignment]
+    return [tool.name for tool in old or [] if tool.name not in given]
+
+
 def plan_update(
-    agent_id: str, before: Mapping[str, bytes | None], tools: Sequence[Tool], when: datetime
+    agent_id: str,
+    before: Mapping[str, bytes | None],
+    tools: Sequence[Tool],
+    when: datetime,
+    keep: Collection[str] = (),
 ) -> UpdatePlan | None:
     """The files of the agent with these tools; None when that changes nothing in meaning.
 
-    Tools that mean the same keep their bytes and tools that were there keep their order, so
-    that only what the source changed can meet what others changed. The version takes the
-    step that the change asks for, and ``last_updated`` never goes back. A new agent begins
-    with no turns. Raises :class:`BadInput` where the files on the branch cannot be read.
+    A tool that was there and is none of these goes, unless its name is in ``keep``. Tools that
+    mean the same keep their bytes and tools that were there keep their order, so that only
+    what the source changed can meet what others changed. The version takes the step that the
+    change asks for, and ``last_updated`` never goes back. A new agent begins with no turns.
+    Raises :class:`BadInput` where the files on the branch cannot be read.
     """
     held = {name: before.get(name) for name in ("context.json", "tools.json", "metadata.json")}
     stamp = when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -51,7 +64,7 @@ def plan_update(
         return UpdatePlan(files, diff_tools([], tools), new=True)
     old: list[Tool] | None = _read(agent_id, "tools", held["tools.json"])  # type: ignore[assignment]
     metadata: Metadata | None = _read(agent_id, "metadata", held["metadata.json"])  # type: ignore[assignment]
-    joined = _in_order(old or [], tools)
+    joined = _in_order(old or [], tools, keep)
     diff = diff_tools(old or [], joined)
     if old is not None and metadata is not None and held["context.json"] and diff.is_empty:
         return None
@@ -73,12 +86,12 @@ def _read(agent_id: str, kind: str, data: bytes | None) -> object | None:
     return value
 
 
-def _in_order(old: Sequence[Tool], new: Sequence[Tool]) -> list[Tool]:
-    """The new tools: those that were there in their old order, each other one behind the tool
-    that it follows in the source."""
+def _in_order(old: Sequence[Tool], new: Sequence[Tool], keep: Collection[str]) -> list[Tool]:
+    """The new tools and those to ``keep``: those that were there in their old order, each other
+    one behind the tool that it follows in the source."""
     held = {tool.name: tool for tool in old}
     given = {tool.name: _kept(held.get(tool.name), tool) for tool in new}
-    joined = [given[tool.name] for tool in old if tool.name in given]
+    joined = [given.get(tool.name, tool) for tool in old if tool.name in given or tool.name in keep]
     names = [tool.name for tool in joined]
     before = ""
     for tool in new:
@@ -123,6 +136,21 @@ def words_for(diff: ToolsDiff, *, new: bool) -> str:
     }
     parts = [f"{number} {verb}" for verb, number in counts.items() if number]
     return f"{'new agent, ' if new else ''}tools: {', '.join(parts) or 'none'}"
+
+
+def removed_words(diff: ToolsDiff) -> str:
+    """The names of the tools that are there no more; "" without any."""
+    gone = [tool.name for tool in diff.removed]
+    gone += [f"{renamed.before} (now {renamed.after})" for renamed in diff.renamed]
+    more = f" and {len(gone) - _MOST_NAMES:,} more" if len(gone) > _MOST_NAMES else ""
+    return ", ".join(gone[:_MOST_NAMES]) + more
+
+
+def kept_words(names: Sequence[str], source: str) -> str:
+    """Why tools that a source does not give are still there."""
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    known = ", ".join(names[:_MOST_NAMES])
+    return f"kept: {known}{more} (never brought by {source}; replace would take it out)"
 
 
 def tools_json(diff: ToolsDiff) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TypeVar
@@ -28,11 +29,16 @@ class Desk:
         self._opened = ExitStack()
         self._store: Store | None = None
         self._turn = anyio.Lock()
+        self._busy = threading.Lock()
 
     async def run(self, work: Callable[[Store], _T]) -> _T:
         """What ``work`` answers; raises what it raises."""
         async with self._turn:
             return await anyio.to_thread.run_sync(self._work, work)
+
+    def wait(self, seconds: float) -> None:
+        """Let the work that has begun end, for some seconds at most, and begin no other."""
+        self._busy.acquire(timeout=seconds)
 
     def close(self) -> None:
         """Close the store."""
@@ -40,13 +46,14 @@ class Desk:
         self._opened.close()
 
     def _work(self, work: Callable[[Store], _T]) -> _T:
-        if self._store is None:
-            self._store = self._opened.enter_context(self._open())
-        try:
-            return work(self._store)
-        except MemrepoError:
-            raise
-        except Exception:
-            # Whatever it was, the next call begins with a fresh one.
-            self.close()
-            raise
+        with self._busy:
+            if self._store is None:
+                self._store = self._opened.enter_context(self._open())
+            try:
+                return work(self._store)
+            except MemrepoError:
+                raise
+            except Exception:
+                # Whatever it was, the next call begins with a fresh one.
+                self.close()
+                raise

@@ -117,7 +117,7 @@ class Exchange:
             self._failed(_state_of(failed), _one_line(failed))
         except OSError as failed:
             self._failed("stuck", f"the clone cannot be used: {failed.strerror or failed}")
-        except Exception:
+        except Exception:  # noqa: BLE001 (the thread lives on, and the answers say so)
             _log.exception("the exchange with the remote failed")
             self._failed("stuck", "the exchange failed; the server's log says how")
         else:

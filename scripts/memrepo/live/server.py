@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,42 +20,55 @@ from memrepo.live.schemas import CAUTION
 from memrepo.live.tools import Tools
 from memrepo.records.scope import in_words
 
+#: For work on the clone that has begun, when the process is to end.
+_LAST_SECONDS = 5.0
 
-def build(open_store: OpenStore, operator: Operator, seconds: float) -> MCPServer[Any]:
-    """The server, not yet running. ``open_store`` is called for each store that it needs."""
-    desk = Desk(open_store)
-    exchange = Exchange(open_store, seconds, publishes=not operator.read_only)
+
+class Server:
+    """The server and what works behind it. ``open_store`` is called for each store it needs."""
+
+    def __init__(self, open_store: OpenStore, operator: Operator, seconds: float) -> None:
+        self._desk = Desk(open_store)
+        self._exchange = Exchange(open_store, seconds, publishes=not operator.read_only)
+        self.protocol: MCPServer[Any] = MCPServer(
+            "memrepo",
+            title="Shared records",
+            instructions=_instructions(operator),
+            version=__version__,
+            tools=Tools(self._desk, self._exchange, operator).all(),
+            lifespan=self._life,
+            log_level="WARNING",
+            subscriptions=False,
+        )
+        add_resources(self.protocol, self._desk, self._exchange, operator)
 
     @asynccontextmanager
-    async def life(_: MCPServer[Any]) -> AsyncIterator[None]:
-        exchange.start()
+    async def _life(self, _: MCPServer[Any]) -> AsyncIterator[None]:
+        self._exchange.start()
         try:
             yield
         finally:
             # No call runs any more, so what is closed here is nobody's.
-            exchange.close()
-            desk.close()
+            self._exchange.close()
+            self._desk.close()
 
-    server: MCPServer[Any] = MCPServer(
-        "memrepo",
-        title="Shared records",
-        instructions=_instructions(operator),
-        version=__version__,
-        tools=Tools(desk, exchange, operator).all(),
-        lifespan=life,
-        log_level="WARNING",
-        subscriptions=False,
-    )
-    add_resources(server, desk, exchange, operator)
-    return server
+    def end(self, *_: Any) -> None:
+        """End the process as soon as what it does to the clone is done."""
+        self._desk.wait(_LAST_SECONDS)
+        self._exchange.close()
+        os._exit(0)
 
 
 def serve(open_store: OpenStore, operator: Operator, seconds: float) -> None:
-    """Serve one client until it closes standard input; nothing else may write to the output."""
-    server = build(open_store, operator, seconds)
+    """Serve one client until it closes standard input; nothing else may write to the output.
+
+    A client that has lost its patience (SIGTERM) waits until the clone is in order.
+    """
+    server = Server(open_store, operator, seconds)
     # What a client calls wrongly is said to it; the log is for what is wrong here.
     logging.getLogger("mcp").setLevel(logging.WARNING)
-    server.run("stdio")
+    signal.signal(signal.SIGTERM, server.end)
+    server.protocol.run("stdio")
 
 
 def _instructions(operator: Operator) -> str:

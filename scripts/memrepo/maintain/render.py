@@ -73,6 +73,10 @@ def _pruned(done: Maintained) -> Iterator[str]:
     kinds = listed(count(number, kind) for kind, number in sorted(pruning.objects.items()))
     verb = "would prune" if done.dry_run else "pruned"
     yield f"{verb}: {kinds or 'nothing'}"
+    if done.after.loose and not done.dry_run:
+        held = " or held by the commits that are kept" if pruning.kept else ""
+        number = count(done.after.loose, "loose object")
+        yield f"stay: {number}, unreachable, younger than two weeks{held}"
     if pruning.kept:
         first = ", ".join(commit[:12] for commit in pruning.kept[:3])
         commits = count(len(pruning.kept), "lost commit")

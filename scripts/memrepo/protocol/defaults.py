@@ -107,7 +107,17 @@ This repository is the memory of one or more agents, kept as text and versioned 
 |---|---|
 | `state/<agent_id>/` | the agent's memory now: `context.json`, `tools.json`, `metadata.json` |
 | `history/` | snapshots, one a cycle; never edited, never deleted by hand |
+| `records/` | experience that agents share, one record in an envelope each |
 | `.memrepo/policy.yml` | the limits and rules that changes are judged by |
+| `.memrepo/archive/` | which snapshots are in which release; written by the archive alone |
+
+Snapshots leave `history/` only through the archive, which moves the old ones into the files of a
+release and can bring each of them back. A folder that is missing here has not been needed yet.
+
+| branch | what it is |
+|---|---|
+| `knowledge/<source>` | what one source (a wiki, an API, …) says, merged by meaning |
+| the branches that `.memrepo/rollouts/` names | trials: each gets a share of the work, in steps |
 
 Each commit is one cycle of one agent: its new state and one snapshot. The commit's subject
 begins with the agent's id, and the trailers `Agent-Id:` and `Snapshot:` name both, so plain Git
@@ -120,6 +130,8 @@ With memrepo installed:
     memrepo history --agent-id <agent_id>                  what it learned, and when
     memrepo review --base main --head <branch>             what a change does to the memory
     memrepo revert --agent-id <agent_id> --commit <rev>    bring an earlier state back
+    memrepo archive list                                   which snapshots are in a release
+    memrepo archive restore <tag> --to <folder>            and how to get them back
     memrepo validate --all                                 is every file as it should be?
     memrepo doctor                                         is this clone set up well?
 
@@ -180,7 +192,9 @@ archive:
   older_than_days: {archive.older_than_days}
   # Days that snapshots may be due before `memrepo archive status` says it has stopped.
   overdue_days: {archive.overdue_days}
-  # Begins the tag of each release: history-2026-W05.
+  # Begins the tag of each release: history-2026-W30, or history-2026-W30.2 for the second
+  # of a week. That is the week of the run; a file in it is called by the week of its
+  # snapshots: history-2026-W05.tar.gz.
   tag_prefix: {archive.tag_prefix}
 
 knowledge:

@@ -92,6 +92,11 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
         return self.state.phase in ("running", "paused")
 
     @property
+    def has_ended(self) -> bool:
+        """Whether it was promoted or aborted, for good."""
+        return self.state.phase in ("promoted", "aborted")
+
+    @property
     def is_last_step(self) -> bool:
         """Whether no further step follows."""
         return self.state.step >= len(self.steps)

@@ -66,13 +66,15 @@ def after_push(
             compose.as_findings([problem], mine, policy),
         )
     answer = read(outcome.instead if outcome and not outcome.kept else mine.id, mine.address)
-    supersedes = answer.record.lifecycle.supersedes if outcome else written.superseded
+    superseded = written.superseded
+    if outcome:
+        superseded = None if outcome.lost else answer.record.lifecycle.supersedes
     return msgspec.structs.replace(
         written,
         answer=answer,
         changed=written.changed and (outcome is None or outcome.kept),
         commit=synced.tip if synced.rebuilt else written.commit,
-        superseded=supersedes,
+        superseded=superseded,
         pushed=True,
         notes=(*written.notes, *notes, *([outcome.note] if outcome else [])),
     )

@@ -17,12 +17,11 @@ from memrepo.protocol.recordfile import parse_record
 from memrepo.protocol.recordplace import record_path
 from memrepo.records.decide import Weighed, archived, plan_late
 from memrepo.records.values import Outcome
+from memrepo.records.writing import EXPECT_TRAILER
 
 if TYPE_CHECKING:
     from memrepo.gitrepo.replay import Change
     from memrepo.gitrepo.repository import Repository, TipView
-
-EXPECT_TRAILER = "Expect"
 
 #: The active records of the address and key of a record, as a tip has them.
 ActiveAt = Callable[["TipView", Record], list[Record]]
@@ -31,9 +30,9 @@ ActiveAt = Callable[["TipView", Record], list[Record]]
 class Rebuilder:
     """Makes commits of records again on another tip.
 
-    ``active_at`` looks records up, ``trust_of`` weighs them, and ``sign`` signs a record that
-    had to change anew (None: no key is at hand). ``outcomes`` says, by id, which records met
-    another writer's.
+    ``active_at`` looks records up and ``trust_of`` weighs them. ``sign`` gives what signs a
+    record that had to change, None where its writer's key is not at hand. ``outcomes`` says,
+    by id, which records met another writer's.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class Rebuilder:
         repo: Repository,
         active_at: ActiveAt,
         trust_of: Callable[[Record], Trust],
-        sign: Callable[[Record], Record] | None,
+        sign: Callable[[Record], Callable[[Record], Record] | None],
         now: datetime,
     ) -> None:
         self._repo = repo
@@ -121,7 +120,7 @@ class Rebuilder:
             self._now,
             expect=expect,
             exists=exists,
-            may_sign=self._sign is not None,
+            may_sign=self._sign(record) is not None,
         )
         for one in plan.files:
             done[one.id] = one
@@ -132,7 +131,8 @@ class Rebuilder:
 
     def _signed(self, before: Record, after: Record) -> Record:
         moved = before.lifecycle.supersedes != after.lifecycle.supersedes
-        return self._sign(after) if moved and before.signature and self._sign else after
+        sign = self._sign(before) if moved and before.signature else None
+        return sign(after) if sign else after
 
     def _tell(
         self, record: Record, same: Record | None, superseded: str | None, lost_to: str | None

@@ -128,10 +128,10 @@ class Store:
         address, now = self._at(new.address), self._clock()
         when = now.replace(microsecond=0)
         checked_expect(new.expect)
-        policy, probe = self._policy(), self._claimed()
+        policy, trust = self._policy(), self._claimed()
         blobs = self._worth.blobs_now(new.code_refs, address)
-        record = compose.compose(new, address, self.writer, probe, blobs, now)
-        findings = [*self._not_own(record, policy), *compose.judge(record, probe, policy)]
+        record = compose.compose(new, address, self.writer, trust, blobs, now)
+        findings = [*self._not_own(record, policy), *compose.judge(record, trust, policy)]
         compose.refuse(findings, "the record was not written")
         plans: builtins.list[tuple[Plan, Record | None]] = []
 
@@ -139,7 +139,7 @@ class Store:
             self._policy(tip)
             lookup = self._lookup(tip, now)
             active = [(old, self._worth.trust_of(old)) for old in lookup.active_at(record)]
-            plan = plan_write(record, probe, active, when, expect=new.expect)
+            plan = plan_write(record, trust, active, when, expect=new.expect)
             found = compose.as_findings(plan.problems, record, policy)
             compose.refuse(found, "the record was not written")
             signed = self._signed(plan.record) if plan.record else None
@@ -147,7 +147,7 @@ class Store:
             if signed is None:
                 return None
             files = (signed, *plan.files[1:])
-            message = writing.written_message(signed, plan.superseded, new.expect)
+            message = writing.written_message(signed, new.expect)
             return CommitRequest(_contents(files), message)
 
         done = self._commit(build, dry_run=dry_run)
@@ -260,7 +260,8 @@ class Store:
             self._repo,
             lambda view, record: self._lookup(view).active_at(record),
             self._worth.trust_of,
-            self._signed if self._key else None,
+            # One writer's key is none for what another wrote in this clone.
+            lambda r: self._signed if self._key and r.written_by == self.writer else None,
             self._clock().replace(microsecond=0),
         )
         return exchange(self._repo, self._remote, rebuild, run)

@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from memrepo.protocol.record import Record
 
 RECORD_TRAILER = "Record"
-SUPERSEDES_TRAILER = "Supersedes"
+EXPECT_TRAILER = "Expect"
 _MOST_NAMED = 20
 
 
-def written_message(record: Record, superseded: str | None, expect: str | None) -> str:
-    """For a new record: its key, and its id as a trailer. What it says is not repeated."""
+def written_message(record: Record, expect: str | None) -> str:
+    """For a new record: its key, and its id as a trailer. What it says is not repeated.
+
+    Nor is what it supersedes, which a lost race may still change; what its writer expected
+    to be active (an id, or ``none``) is for those who publish it later.
+    """
     trailers = [f"{RECORD_TRAILER}: {record.id}"]
-    if superseded:
-        trailers.append(f"{SUPERSEDES_TRAILER}: {superseded}")
     if expect is not None:
-        trailers.append(f"Expect: {expect}")
-    verb = "supersedes another record" if superseded else "new record"
-    return _message(f"{record.key} {verb}", trailers)
+        trailers.append(f"{EXPECT_TRAILER}: {expect}")
+    return _message(f"{record.key} written", trailers)
 
 
 def ended_message(records: Sequence[Record], why: str) -> str:

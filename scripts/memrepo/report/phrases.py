@@ -43,7 +43,7 @@ def size(number: int) -> str:
     if number < 1000:
         return count(number, "byte")
     value, unit = number / 1000, 0
-    while value >= 1000 and unit < len(_UNITS) - 1:
+    while value >= 999.95 and unit < len(_UNITS) - 1:
         value, unit = value / 1000, unit + 1
     return f"{value:.1f} {_UNITS[unit]}"
 

@@ -7,7 +7,6 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from memrepo.errors import UsageError
 from memrepo.gitrepo.process import plain
 from memrepo.gitrepo.repository import Repository
 from memrepo.protocol.rollout import Rollout
@@ -15,7 +14,7 @@ from memrepo.protocol.timestamps import iso
 from memrepo.rollout.analysis import Analyzed, analyze_rollout
 from memrepo.rollout.change import At, Done, abort, step
 from memrepo.rollout.message import Why
-from memrepo.rollout.read import published, rollout_on, rollouts_on
+from memrepo.rollout.read import live_on, only_live, published, rollout_on
 from memrepo.stats.analysis import Analysis
 
 #: Outcomes of which the newest is older than this never let a rollout go on.
@@ -46,18 +45,6 @@ class Auto(msgspec.Struct, frozen=True):
         }
 
 
-def live_name(repo: Repository, at: At) -> str | None:
-    """The one rollout that is running or paused; None without one.
-
-    Raises UsageError where there are several.
-    """
-    view = repo.view(published(repo, at.remote, at.control))
-    names = [rollout.name for rollout in rollouts_on(view, at.control)[0] if rollout.is_live]
-    if len(names) > 1:
-        raise UsageError(f"{len(names)} rollouts run: {', '.join(names)}", "say which with --name")
-    return names[0] if names else None
-
-
 def auto(
     repo: Repository,
     name: str | None,
@@ -74,10 +61,10 @@ def auto(
     step is not made. Raises BadInput for metrics with a mistake; the rollout stays then.
     """
     when = now or datetime.now(UTC)
-    name = name or live_name(repo, at)
-    if name is None:
-        return Auto("none", f"no rollout runs on {plain(at.control)}")
     view = repo.view(published(repo, at.remote, at.control))
+    if not name and not live_on(view, at.control):
+        return Auto("none", f"no rollout runs on {plain(at.control)}")
+    name = name or only_live(view, at.control)
     rollout, _ = rollout_on(view, name, at.control)
     if not rollout.is_live:
         return Auto("none", f"{name} is {rollout.state.phase}", rollout)
@@ -96,7 +83,7 @@ def _act(repo: Repository, found: Analyzed, at: At, when: datetime) -> Auto:
     if not analysis.may_step:
         return Auto("hold", _held(rollout, analysis), rollout, analysis)
     if rollout.due is not None and when < rollout.due:
-        said = f"{name} holds until {iso(rollout.due)}"
+        said = f"{name}: until {iso(rollout.due)}"
         return Auto("hold", said, rollout, analysis)
     done = step(repo, name, decided, to=rollout.state.step + 1, now=when)
     return Auto("step" if done.changed else "hold", done.said, rollout, analysis, done)
@@ -107,4 +94,4 @@ def _held(rollout: Rollout, analysis: Analysis) -> str:
         return f"{rollout.name} can be promoted: {analysis.reason}"
     if rollout.state.phase == "paused":
         return f"{rollout.name} is paused: {analysis.reason}"
-    return f"{rollout.name} holds: {analysis.reason}"
+    return f"{rollout.name}: {analysis.reason}"

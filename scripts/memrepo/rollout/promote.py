@@ -24,7 +24,7 @@ from memrepo.report.markdown import review_markdown
 from memrepo.review.review import review_change
 from memrepo.rollout.change import At, Decide, Done, Turned, change, commit_of, turn, words_of
 from memrepo.rollout.message import TRAILER, TREATMENT
-from memrepo.rollout.read import published, rollout_on
+from memrepo.rollout.read import events_of, known, last_analysis, published, rollout_on
 from memrepo.rollout.treatment import refuse, treatment_tip
 
 #: Below it lie the branches of promotions that wait in a pull request.
@@ -43,7 +43,19 @@ def promote(
     UsageError before the last step or the end of its hold (unless ``early``), NeedsPerson
     where both branches changed one place, GateRefused for what a review would fail.
     """
-    return change(repo, name, _decide(repo, name, at, early, now or datetime.now(UTC)), at)
+    done = change(repo, name, _decide(repo, name, at, early, now or datetime.now(UTC)), at)
+    return _with_verdict(repo, done, at) if done.changed else done
+
+
+def _with_verdict(repo: Repository, done: Done, at: At) -> Done:
+    """With what the last analysis said, for the person who promotes."""
+    tip = known(repo, at.remote, at.control)
+    last = last_analysis(events_of(repo, tip, done.name))
+    said = "No analysis has decided a step of it."
+    if last is not None:
+        said = f"The last analysis that decided a step, {last.time[:10]}: {last.verdict}."
+        said = f"{said} {last.finding}"
+    return msgspec.structs.replace(done, words=(*done.words, said))
 
 
 def _decide(repo: Repository, name: str, at: At, early: bool, when: datetime) -> Decide:
@@ -92,9 +104,11 @@ def propose_promotion(
                 _refuse_to_drop(repo, branch, main, tip)
             commit = commit_of(repo, repo.view(main), turned, at.why)
         if at.dry_run:
-            return Done(name, turned.said, True, turned.rollout, dry_run=True, branch=branch)
+            would = Done(name, turned.said, True, turned.rollout, dry_run=True, branch=branch)
+            return _with_verdict(repo, would, at)
         if commit == tip or shelf.move(branch, tip, commit, pinned=tip is not None) == "moved":
-            return _pull_request(repo, forge, turned, at, (branch, main, commit, commit != tip))
+            made = (branch, main, commit, commit != tip)
+            return _with_verdict(repo, _pull_request(repo, forge, turned, at, made), at)
     raise RemoteFailed(
         f"{plain(branch)} was moved by others at every one of {_MOST_TRIES} tries",
         "run it again in a while",

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from memrepo.buckets.assign import Assigned, assign
 from memrepo.buckets.flagd import AGENT_ATTRIBUTE
-from memrepo.errors import BadInput, UsageError
+from memrepo.errors import BadInput, UsageError, extra_hint
 from memrepo.protocol.rollout import Rollout, weight_text
 
 try:
@@ -28,9 +28,7 @@ try:
     from openfeature.flag_evaluation import FlagResolutionDetails, FlagValueType, Reason
     from openfeature.provider import AbstractProvider, Metadata
 except ImportError as error:  # pragma: no cover
-    raise UsageError(
-        "the OpenFeature SDK is not installed", "pip install 'memrepo[openfeature]'"
-    ) from error
+    raise UsageError("the OpenFeature SDK is not installed", extra_hint("openfeature")) from error
 
 _T = TypeVar("_T")
 

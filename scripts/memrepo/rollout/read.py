@@ -103,6 +103,28 @@ def rollouts_on(view: TipView, control: str) -> tuple[list[Rollout], list[str]]:
     return found, notes
 
 
+def live_on(view: TipView, control: str) -> list[str]:
+    """The names of the rollouts of a commit of ``control`` that are running or paused."""
+    return [rollout.name for rollout in rollouts_on(view, control)[0] if rollout.is_live]
+
+
+def only_live(view: TipView, control: str) -> str:
+    """The one rollout that is running or paused.
+
+    Raises UsageError where there is none, or several.
+    """
+    names = live_on(view, control)
+    if len(names) == 1:
+        return names[0]
+    if names:
+        raise UsageError(f"{len(names)} rollouts run: {', '.join(names)}", "say which with --name")
+    others = [f"{r.name} ({r.state.phase})" for r in rollouts_on(view, control)[0]]
+    raise UsageError(
+        f"no rollout runs on {plain(control)}",
+        f"name one with --name: {', '.join(others)}" if others else "memrepo rollout start",
+    )
+
+
 def rollout_on(view: TipView, name: str, control: str) -> tuple[Rollout, bytes]:
     """The rollout called ``name`` and its file's bytes, on a commit of ``control``.
 
@@ -134,16 +156,17 @@ def open_rollout(
 ) -> Assigner:
     """The rollout of the memory repository at ``path``, to ask which branch a unit reads.
 
-    Read once: open it again to see later steps. With ``fetch`` the remote is asked. Raises
-    UsageError, BadInput, UnknownRevision, and with ``fetch`` RemoteFailed.
+    Without ``name`` it is the one that runs. Read once: open it again to see later steps.
+    With ``fetch`` the remote is asked. Raises UsageError, BadInput, UnknownRevision, and
+    with ``fetch`` RemoteFailed.
 
     >>> open_rollout("my-memory", "new-classifier").branch_for("user-3")
     'feature/new-classifier'
     """
     with Repository.open(Path(path)) as repo:
         at = remote or default_remote(repo)
-        tip = published(repo, at, control) if fetch else known(repo, at, control)
-        return Assigner(rollout_on(repo.view(tip), name, control)[0])
+        view = repo.view(published(repo, at, control) if fetch else known(repo, at, control))
+        return Assigner(rollout_on(view, name or only_live(view, control), control)[0])
 
 
 def events_of(repo: Repository, tip: str, name: str) -> list[Event]:
@@ -171,6 +194,11 @@ def events_of(repo: Repository, tip: str, name: str) -> list[Event]:
             )
         )
     return found
+
+
+def last_analysis(events: list[Event]) -> Event | None:
+    """The newest change of a rollout that an analysis decided, from its events."""
+    return next((event for event in events if event.verdict), None)
 
 
 def weights_in(events: list[Event]) -> tuple[Weight, ...]:

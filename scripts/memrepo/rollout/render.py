@@ -52,11 +52,24 @@ def done_markdown(done: Done) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def status_lines(rows: Sequence[Status]) -> Iterator[str]:
-    """All rollouts as a table for a terminal, one line each, then their details."""
-    yield from _table([_STATUS_HEAD, *map(_row, rows)])
-    for status in rows:
+def status_lines(rows: Sequence[Status], *, ended: bool = True) -> Iterator[str]:
+    """Rollouts as a table for a terminal, one line each, then their details.
+
+    Without ``ended``, those that were promoted or aborted are one line together.
+    """
+    shown = [status for status in rows if ended or not status.rollout.has_ended]
+    if shown:
+        yield from _table([_STATUS_HEAD, *map(_row, shown)])
+    for status in shown:
         yield from _details(status)
+    if len(shown) < len(rows):
+        yield for_terminal(f"{_ended(rows)}; --all shows more")
+
+
+def _ended(rows: Sequence[Status]) -> str:
+    over = [row.rollout for row in rows if row.rollout.has_ended]
+    names = ", ".join(f"{rollout.name} ({rollout.state.phase})" for rollout in over)
+    return f"{count(len(over), 'rollout')} ended: {names}"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -90,7 +103,7 @@ def _next(status: Status) -> str:
 def _details(status: Status) -> Iterator[str]:
     name = for_terminal(status.rollout.name)
     yield f"{name}: {for_terminal(_changes(status))}"
-    if status.rollout.state.phase != "draft":
+    if status.rollout.is_live:
         yield f"{name}: {for_terminal(_drift(status))}"
     if status.last is not None:
         when = status.last.time[:10]
@@ -100,9 +113,12 @@ def _details(status: Status) -> Iterator[str]:
 
 
 def _changes(status: Status) -> str:
+    rollout = status.rollout
+    if rollout.has_ended:
+        what = "holds the treatment" if rollout.state.phase == "promoted" else "is read by all"
+        return f"{rollout.state.phase} {iso(rollout.state.since)}: {rollout.control} {what}"
     if status.standing is None:
-        promoted = status.rollout.state.phase == "promoted"
-        return f"{status.rollout.control} holds it" if promoted else "its treatment branch is gone"
+        return "its treatment branch is gone"
     return headline(status.standing.review.diff)
 
 
@@ -128,14 +144,18 @@ def duration(seconds: int) -> str:
 
 
 def status_markdown(rows: Sequence[Status]) -> str:
-    """All rollouts as Markdown."""
+    """All rollouts as Markdown; those that ended are one line together."""
     if not rows:
         return "### Rollouts\n\nThere is none.\n"
     head = (*(cell.capitalize() for cell in _STATUS_HEAD), "Changes", "Drift")
     lines = ["### Rollouts", "", f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
-    for status in rows:
-        cells = (*_row(status), _changes(status), _drift(status))
+    shown = [status for status in rows if not status.rollout.has_ended]
+    for status in shown:
+        drift = _drift(status) if status.rollout.is_live else "-"
+        cells = (*_row(status), _changes(status), drift)
         lines.append(f"| {' | '.join(map(for_markdown, cells))} |")
+    if len(shown) < len(rows):
+        lines = [*(lines if shown else lines[:1]), "", f"{for_markdown(_ended(rows))}."]
     return "\n".join(lines) + "\n"
 
 

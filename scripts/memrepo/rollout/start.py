@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import msgspec
+
 from memrepo.errors import GateRefused, UsageError
 from memrepo.gitrepo.process import plain
 from memrepo.gitrepo.published import Published
@@ -55,7 +57,17 @@ def start(repo: Repository, asked: Wanted, at: At, *, now: datetime | None = Non
         _alone(view, move.rollout)
         return Turned(move.rollout, move.said, dump_rollout(move.rollout), None)
 
-    return change(repo, name, decide, at)
+    return _warned(change(repo, name, decide, at))
+
+
+def _warned(done: Done) -> Done:
+    if done.rollout is None or done.rollout.guardrails:
+        return done
+    note = (
+        "warning: it has no guardrail, so outcomes can only ever hold it; declare one with"
+        f" --guardrail METRIC:rate:higher:0.02, or by a pull request in {rollout_path(done.name)}"
+    )
+    return msgspec.structs.replace(done, notes=(*done.notes, note))
 
 
 def _changed(standing: Standing) -> Sequence[str]:

@@ -15,7 +15,14 @@ from memrepo.protocol.rollout import Rollout, weight_text
 from memrepo.protocol.timestamps import iso
 from memrepo.rollout.change import At
 from memrepo.rollout.message import TRAILER
-from memrepo.rollout.read import Event, events_of, published, rollout_on, rollouts_on
+from memrepo.rollout.read import (
+    Event,
+    events_of,
+    last_analysis,
+    published,
+    rollout_on,
+    rollouts_on,
+)
 from memrepo.rollout.treatment import Standing, stand, treatment_tip
 from memrepo.semdiff.asjson import diff_as_json
 
@@ -120,5 +127,4 @@ def _status(repo: Repository, rollout: Rollout, at: At, tip: str, now: datetime)
     if started is not None:
         since = messages_between(repo, started.commit, tip)
         drift = sum(trailer(message, TRAILER) != rollout.name for _, message in since)
-    last = next((event for event in events if event.verdict), None)
-    return Status(rollout, now, tuple(events), standing, drift, last)
+    return Status(rollout, now, tuple(events), standing, drift, last_analysis(events))

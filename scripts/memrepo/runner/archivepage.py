@@ -26,10 +26,14 @@ def overdue_words(found: Status) -> str:
     if not found.overdue:
         return ""
     since = f" since {found.due_since:%Y-%m-%d}" if found.due_since else ""
+    why = (
+        "A weekly run never lets that happen: see whether its schedule was switched off."
+        if found.shards
+        else "It had never run."
+    )
     return (
         f"The archive was overdue: {count(found.due, 'snapshot')} due{since}, which is more than "
-        f"{found.overdue_days} days. A weekly run never lets that happen: see whether its schedule "
-        "was switched off."
+        f"{found.overdue_days} days. {why}"
     )
 
 

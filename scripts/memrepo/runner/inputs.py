@@ -127,6 +127,7 @@ class UpdateKnowledgeInputs(RepositoryInputs, frozen=True, kw_only=True):
     message: str = ""
     revision: str = ""
     into: str = "main"
+    replace: bool = False
     dry_run: bool = False
 
 

@@ -7,6 +7,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from memrepo.archive.fetch import Shelves
 from memrepo.archive.restore import Restored, Target, restore
 from memrepo.archive.select import Wanted, select
@@ -119,7 +121,7 @@ def _published(git: Repository, done: Restored, branch: str) -> Restored:
         if not done.written:
             return done
         tip = push_head(git, remote=remote).tip
-        return Restored(done.snapshots, done.written, done.releases, commit=tip, branch=done.branch)
+        return msgspec.structs.replace(done, commit=tip)
     if not Shelf(git, remote).put(branch, None, done.commit):
         raise UsageError(f"branch: {branch[:80]!a} exists meanwhile", "name a new one")
     return done

@@ -17,7 +17,7 @@ from memrepo.rollout.auto import auto
 from memrepo.rollout.change import At, Done
 from memrepo.rollout.message import Why
 from memrepo.rollout.options import wanted
-from memrepo.rollout.read import open_rollout, published, rollout_on
+from memrepo.rollout.read import only_live, open_rollout, published, rollout_on
 from memrepo.rollout.start import start
 from memrepo.rollout.status import statuses
 from memrepo.runner.access import open_workflow_forge, remote_of
@@ -103,10 +103,13 @@ def _run(job: Job, inputs: RolloutInputs, repo: Repository, at: At) -> _Said:
         return _status(inputs, repo, at)
     if command == "auto":
         return _auto(job, inputs, repo, at)
-    if not inputs.name:
-        raise UsageError(f"the input name is missing, and {command} needs one", "give it: name: …")
     if command == "resolve":
         return _resolve(job, inputs)
+    if not inputs.name:
+        if command == "start":
+            raise UsageError("the input name is missing, and start needs one", "give it: name: …")
+        view = repo.view(published(repo, at.remote, at.control))
+        inputs = msgspec.structs.replace(inputs, name=only_live(view, at.control))
     if command == "analyze":
         with _metrics(job, inputs) as stream:
             age = _age(inputs)
@@ -170,7 +173,8 @@ def _status(inputs: RolloutInputs, repo: Repository, at: At) -> _Said:
     rows, notes = statuses(repo, inputs.name or None, at)
     live = [row.rollout for row in rows if row.rollout.is_live]
     shown = live[0] if live else rows[0].rollout if inputs.name else None
-    lines = list(render.status_lines(rows)) if rows else ["There is no rollout."]
+    lines = list(render.status_lines(rows, ended=bool(inputs.name)))
+    lines = lines or ["There is no rollout."]
     return _Said(lines, render.status_markdown(rows), shown, notes=tuple(notes))
 
 
@@ -200,8 +204,10 @@ def _resolve(job: Job, inputs: RolloutInputs) -> _Said:
     path = repository_path(job, inputs.repo_path)
     found = open_rollout(path, inputs.name, control=inputs.control, fetch=True)
     assigned = found.assign(inputs.unit_id, inputs.agent_id or None)
-    words = f"{assigned.branch}: {assigned.variant}, bucket {assigned.bucket}"
-    return _Said([words], "", found.rollout, branch=assigned.branch, variant=assigned.variant)
+    words = [f"{assigned.branch}: {assigned.variant}, bucket {assigned.bucket}"]
+    if not found.covers(inputs.unit_id, inputs.agent_id or None):
+        words.append(f"{inputs.agent_id or inputs.unit_id} is not covered by {found.rollout.name}")
+    return _Said(words, "", found.rollout, branch=assigned.branch, variant=assigned.variant)
 
 
 def _metrics(job: Job, inputs: RolloutInputs) -> BinaryIO:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memrepo.errors import UsageError
 from memrepo.knowledge.source import read_source
 from memrepo.knowledge.update import Updated, update
-from memrepo.knowledge.updateplan import words_for
+from memrepo.knowledge.updateplan import kept_words, removed_words, words_for
 from memrepo.report.escape import code_markdown, for_markdown
 from memrepo.runner.access import remote_of
 from memrepo.runner.change import opened
@@ -29,6 +29,7 @@ def run(job: Job, inputs: UpdateKnowledgeInputs) -> int:
             revision=inputs.revision or None,
             remote=remote_of(repo.repository),
             into=inputs.into,
+            replace=inputs.replace,
             dry_run=inputs.dry_run,
         )
     set_outputs(
@@ -43,6 +44,8 @@ def run(job: Job, inputs: UpdateKnowledgeInputs) -> int:
     annotate(done.findings)
     for note in done.notes:
         remark(note)
+    if done.kept:
+        say(kept_words(done.kept, inputs.source))
     words = _words(done)
     add_summary(job, lambda _: f"{code_markdown(done.branch)}: {for_markdown(words)}\n")
     say(f"{'would be on' if inputs.dry_run else 'on'} {done.branch}: {words}")
@@ -50,7 +53,10 @@ def run(job: Job, inputs: UpdateKnowledgeInputs) -> int:
 
 
 def _words(done: Updated) -> str:
-    return words_for(done.diff, new=False) if done.changed else "nothing changed in meaning"
+    if not done.changed:
+        return "nothing changed in meaning"
+    gone = removed_words(done.diff)
+    return f"{words_for(done.diff, new=False)}{'; removes: ' if gone else ''}{gone}"
 
 
 def _read(job: Job, name: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
@@ -24,6 +25,7 @@ COMPOSITE = (
     ("subject", "predicate", "object"),
 )
 TEXT = "its text"
+_OPTION = re.compile(r"--?[A-Za-z]")
 
 T = TypeVar("T", bound=Hashable)
 
@@ -57,10 +59,13 @@ def choose_identity(sides: Sequence[Sequence[Node]]) -> tuple[Identity | None, s
 
     Every entry of every side must have the key, with a text or whole number that no other
     entry of that side has. The reason is "" where there is no candidate at all, and names
-    the key that every entry has but that is not unique.
+    the key that every entry has but that is not unique. Texts are told apart by themselves,
+    but not those of a command line (``--port``), where a text means what stands beside it.
     """
     entries = [entry for side in sides for entry in side]
     if entries and all(e.kind == "scalar" and isinstance(e.value, str) for e in entries):
+        if any(_OPTION.match(e.value) for e in entries):
+            return None, ""
         unique = all(len({e.value for e in side}) == len(side) for side in sides)
         return (Identity(TEXT), "") if unique else (None, "")
     if not entries or any(e.kind != "object" for e in entries):

@@ -6,12 +6,14 @@ writer can splice only what is different into ours' text.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from typing import Any
 
 import msgspec
 
 from memrepo.protocol.strictjson import escape_pointer
+from memrepo.semmerge.generic_gaps import renamed_differently, replaced_differently
 from memrepo.semmerge.generic_identity import (
     TEXT,
     Identity,
@@ -118,6 +120,14 @@ class Join:
         """An array whose entries have an identity, joined entry by entry."""
         sides = [base.items if base else [], ours.items, theirs.items]
         before, left, right = ({identity.of(e): e for e in side} for side in sides)
+        if identity.name == TEXT and replaced_differently(list(before), list(left), list(right)):
+            return self.disagree(pointer, base, ours, theirs)
+        renamed = renamed_differently(identity.keys, before, left, right)
+        if renamed is not None:
+            was, mine, other = (json.dumps(identity.shown(entry)[:60]) for entry in renamed)
+            labels = self.merging.labels
+            message = f"{labels.ours} renamed {was} to {mine}, {labels.theirs} to {other}"
+            return self.disagree(pointer, base, ours, theirs, ("renamed-and-changed", message))
         token = tokens(identity, sides)
         outcomes: dict[Hashable, Outcome] = {}
         for name in {**left, **right}:

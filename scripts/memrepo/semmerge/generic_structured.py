@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from memrepo.semmerge.generic import Format
-from memrepo.semmerge.generic_join import Join, Outcome
+from memrepo.semmerge.generic_join import Join, Outcome, retold
 from memrepo.semmerge.generictree import Node, TreeProblem, same
 from memrepo.semmerge.jsontext import decode, read_json
 from memrepo.semmerge.jsontext_write import write_json
 from memrepo.semmerge.lines import LineMerge, join_lines, read_lines, write_lines
 from memrepo.semmerge.merging import Merging
 from memrepo.semmerge.values import ConflictKind, Merged
+
+_COMMENT = re.compile(rb"(?:^|[ \t])#.*", re.MULTILINE)
 
 
 class _Side(msgspec.Struct):
@@ -56,7 +59,10 @@ def merge_structured(
     if merging.conflicts or outcome is None:
         return merging.done(None)
     if outcome is left.root:
-        return merging.done(ours)
+        remarks = (
+            _remarks(left, right, (base, ours, theirs), line_merge) if kind == "yaml" else None
+        )
+        return merging.done(remarks or ours)
     if kind == "yaml":
         known = [side for side in sides if side]
         joined = _yaml(outcome, known, left.root, (base, ours, theirs), line_merge)
@@ -91,6 +97,36 @@ def _yaml(
         return _checked(write_yaml(outcome, ours), outcome, _read_yaml)
     except CannotSplice:
         return None
+
+
+def _remarks(
+    left: _Side, right: _Side, data: tuple[bytes | None, bytes, bytes], line_merge: LineMerge | None
+) -> bytes | None:
+    """What ours means with the comments of theirs, where theirs changed nothing else.
+
+    By Git's line merge; where lines meet and ours left the comments alone, by writing what
+    ours changed into the text of theirs. None where neither can be.
+    """
+    from memrepo.semmerge.yamltext_lines import CannotSplice
+    from memrepo.semmerge.yamltext_write import write_yaml
+
+    base, ours, theirs = (_comments(side or b"") for side in data)
+    if theirs in (base, ours):
+        return None
+    lines = line_merge(data[0] or b"", *data[1:]) if line_merge else None
+    if lines is not None and (found := _checked(lines.decode(), left.root, _read_yaml)) is not None:
+        return found
+    outcome = retold(right.root, left.root)
+    if ours != base or right.whole or outcome is None:
+        return None
+    try:
+        return _checked(write_yaml(outcome, right.root), left.root, _read_yaml)
+    except CannotSplice:
+        return None
+
+
+def _comments(data: bytes) -> list[bytes]:
+    return _COMMENT.findall(data)
 
 
 def _checked(text: str, outcome: Outcome, read: Callable[[str], _Side]) -> bytes | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from memrepo.semmerge.generic_gaps import replaced_differently
 from memrepo.semmerge.generic_identity import TEXT, choose_identity, joint_order
 from memrepo.semmerge.generic_join import Join, Joined, Outcome
 from memrepo.semmerge.generictree import Node, TreeProblem
@@ -44,7 +45,7 @@ def join_lines(join: Join, base: Node | None, ours: Node, theirs: Node) -> Outco
     if identity is not None and identity.name != TEXT:
         return join.keyed("", identity, base, ours, theirs)
     before, left, right = (_numbered(side) for side in sides)
-    if _replaced_differently(list(before), list(left), list(right)):
+    if replaced_differently(list(before), list(left), list(right), deletion_counts=True):
         return join.disagree("", base, ours, theirs)
     kept = {name for name in {**left, **right} if _stays(name, before, left, right)}
     order, torn = joint_order(list(before), list(left), list(right), kept)
@@ -94,35 +95,3 @@ def _stays(
     right: dict[Hashable, Node],
 ) -> bool:
     return (name in left and name in right) or name not in before
-
-
-def _replaced_differently(
-    before: list[Hashable], left: list[Hashable], right: list[Hashable]
-) -> bool:
-    """Whether a line that one side took out is one that the other side may have rewritten.
-
-    That is so where, in a gap between lines that both kept, one line of the base is gone
-    from a side and the other side has put lines of its own there in place of a line.
-    """
-    kept = set(before) & set(left) & set(right)
-    gaps = [_gaps(side, kept) for side in (before, left, right)]
-    for anchor, old in gaps[0].items():
-        mine, other = (set(side.get(anchor, [])) for side in gaps[1:])
-        gone_left, gone_right = set(old) - mine, set(old) - other
-        new_left, new_right = mine - set(old), other - set(old)
-        if new_left == new_right:
-            continue
-        if gone_left & gone_right:
-            return True
-    return False
-
-
-def _gaps(lines: list[Hashable], kept: set[Hashable]) -> dict[Hashable, list[Hashable]]:
-    found: dict[Hashable, list[Hashable]] = {}
-    anchor: Hashable = None
-    for line in lines:
-        if line in kept:
-            anchor = line
-        else:
-            found.setdefault(anchor, []).append(line)
-    return found

@@ -55,7 +55,7 @@ class Merging:
             self.note(pointer, "resolved", f"a recorded decision takes {words}")
             choice = {"base": base, "ours": ours, "theirs": theirs, "value": decided.value}
             return choice[decided.take]
-        if self._decisions.about(pointer):
+        if self._decisions.about(pointer, (self.labels.ours, self.labels.theirs)):
             message += "; the recorded decision was about other values"
         self.conflicts.append(Conflict(self.path, pointer, kind, message, base, ours, theirs))
         return ours

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from memrepo.semmerge.jsonvalue import frozen
-from memrepo.semmerge.values import Conflict, Resolution, Take
+from memrepo.semmerge.values import ABSENT, Conflict, Resolution, Take
 
 
 def digest(value: Any) -> str:
@@ -27,9 +27,9 @@ class Decisions:
             if resolution.path == path:
                 self._at.setdefault(resolution.pointer, []).append(resolution)
 
-    def about(self, pointer: str) -> bool:
-        """Whether any decision names this place, whatever the values were."""
-        return pointer in self._at
+    def about(self, pointer: str, sides: Collection[str]) -> bool:
+        """Whether a decision about one of these sides names the place, whatever the values."""
+        return any(r.branch in ("", *sides) for r in self._at.get(pointer, ()))
 
     def find(self, pointer: str, base: Any, ours: Any, theirs: Any) -> Resolution | None:
         """The decision about these three values at this place, the last one where several."""
@@ -41,9 +41,8 @@ class Decisions:
         return fitting[-1] if fitting else None
 
 
-def decide(conflict: Conflict, take: Take, value: Any = None) -> Resolution:
+def decide(conflict: Conflict, take: Take, value: Any = None, branch: str = "") -> Resolution:
     """The resolution that a person's choice about ``conflict`` is; ``value`` for take "value"."""
     digests = (digest(conflict.base), digest(conflict.ours), digest(conflict.theirs))
-    if take == "value":
-        return Resolution(conflict.path, conflict.pointer, *digests, take, value)
-    return Resolution(conflict.path, conflict.pointer, *digests, take)
+    given = value if take == "value" else ABSENT
+    return Resolution(conflict.path, conflict.pointer, *digests, take, given, branch)

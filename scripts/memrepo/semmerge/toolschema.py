@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from memrepo.semdiff.spelling import is_json_schema
-from memrepo.semmerge.jsonvalue import frozen, shown
+from memrepo.semmerge.jsonvalue import frozen, same, shown
 from memrepo.semmerge.merging import Merging
 from memrepo.semmerge.value import PLAIN, Rules, merge_set, merge_value
 from memrepo.semmerge.values import ABSENT
@@ -102,14 +102,30 @@ _NAMES = _SchemaRules("names")
 _SETS = {"required": _SetRules(none_is_empty=True), "enum": _SetRules(none_is_empty=False)}
 
 
+def _mean_the_same(ours: _Object, theirs: _Object) -> bool:
+    from memrepo.semdiff.schema import diff_parameters
+
+    changes = diff_parameters(ours, theirs)
+    return all((c.kind, c.pointer) == ("schema-changed", "/parameters") for c in changes)
+
+
 def merge_parameters(merging: Merging, pointer: str, base: Any, ours: Any, theirs: Any) -> Any:
     """The ``parameters`` that three make: JSON Schemas, or short maps of name to type.
 
-    Where the two sides are in different spellings, joining them by key would mix the two;
-    that is a conflict about the whole.
+    Where the two sides are in different spellings, joining them by key would mix the two. So
+    what one side left as it was is the other's; of two that mean the same the JSON Schema is
+    taken, with a note; the rest is a conflict about the whole.
     """
+    if same(base, theirs):
+        return ours
+    if same(base, ours):
+        return theirs
     schemas = {is_json_schema(side) for side in (ours, theirs) if side}
     if len(schemas) == 2:
+        if _mean_the_same(ours, theirs):
+            message = "a short map and a JSON Schema that mean the same: took the schema"
+            merging.note(pointer, "spelling", message)
+            return ours if is_json_schema(ours) else theirs
         message = (
             f"{merging.labels.ours} and {merging.labels.theirs} spell the parameters differently: "
             "one as a short map, one as a JSON Schema"

@@ -36,6 +36,7 @@ NoteKind = Literal[
     "version-higher",  # both raised the version; the higher one was taken
     "later-time",  # both moved a time forward; the later one was taken
     "identity-key",  # the key by which an array's entries were told apart
+    "spelling",  # both spellings of parameters, with one meaning; the JSON Schema was taken
     "resolved",  # a recorded decision was used
 ]
 Take = Literal["ours", "theirs", "base", "value"]
@@ -83,7 +84,8 @@ class Resolution(msgspec.Struct, frozen=True):
     """A person's decision about one place, good for exactly these three values.
 
     The values are SHA-256 of their canonical JSON (:func:`memrepo.semmerge.resolve.digest`).
-    ``value`` counts only when ``take`` is "value".
+    ``value`` counts only when ``take`` is "value". ``branch`` is the side that it was made
+    about, as in ``knowledge/wiki``, or "".
     """
 
     path: str
@@ -93,6 +95,7 @@ class Resolution(msgspec.Struct, frozen=True):
     theirs: str
     take: Take
     value: Any = ABSENT
+    branch: str = ""
 
 
 class Merged(msgspec.Struct, frozen=True):

@@ -10,9 +10,10 @@ from memrepo.errors import UsageError
 from memrepo.setup.apply import apply_init
 from memrepo.setup.facts import gather
 from memrepo.setup.plan import Change, plan_init, targets
-from memrepo.setup.workflow import parse_uses
+from memrepo.setup.workflow import parse_uses, workflow_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -36,21 +37,24 @@ class InitResult(msgspec.Struct, frozen=True):
         return bool(self.commit) or any(change.action != "kept" for change in self.changes)
 
 
-def init(path: Path, *, workflows: bool, uses: str | None, dry_run: bool) -> InitResult:
+def init(path: Path, *, workflows: Sequence[str], uses: str | None, dry_run: bool) -> InitResult:
     """Make ``path`` a memory repository, or add to an existing one what is missing.
 
-    Safe to run again, and never overwrites a file that a person changed. With
-    ``dry_run`` nothing is changed and the result tells what would be. Raises UsageError,
-    BadInput, PermissionDenied or GitFailed.
+    ``workflows`` names those of ``WORKFLOWS`` to write, too. Safe to run again, and never
+    overwrites a file that a person changed. With ``dry_run`` nothing is changed and the
+    result tells what would be. Raises UsageError, BadInput, PermissionDenied or GitFailed.
     """
     if workflows and uses is None:
         raise UsageError(
-            "--workflows needs --uses", "say where the workflows get memrepo: OWNER/REPO@REF"
+            "workflows need --uses", "say where the workflows get memrepo: OWNER/REPO@REF"
         )
     if uses is not None and not workflows:
-        raise UsageError("--uses is for the workflows", "add --workflows, or leave --uses out")
+        raise UsageError(
+            "--uses is for the workflows", "add --workflows or --workflow, or leave --uses out"
+        )
     source = parse_uses(uses) if uses is not None else None
-    plan = plan_init(gather(path, targets(workflows=workflows)), source)
+    files = workflow_paths(workflows)
+    plan = plan_init(gather(path, targets(files)), source, files)
     commit, notes = ("", []) if dry_run else apply_init(plan)
     return InitResult(
         root=str(plan.root),

@@ -19,7 +19,13 @@ from memrepo.protocol.defaults import (
 )
 from memrepo.protocol.policy import POLICY_PATH
 from memrepo.setup.facts import Entry, Facts
-from memrepo.setup.workflow import WORKFLOW_PATHS, Source, workflow_text, written_by_init
+from memrepo.setup.workflow import (
+    WORKFLOW_PATHS,
+    Source,
+    workflow_purpose,
+    workflow_text,
+    written_by_init,
+)
 
 Action = Literal["created", "updated", "kept"]
 
@@ -60,23 +66,28 @@ class InitPlan(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def targets(*, workflows: bool) -> tuple[str, ...]:
-    """Every path that ``init`` may write, with ``/`` and from the repository's root."""
+def targets(workflows: tuple[str, ...]) -> tuple[str, ...]:
+    """Every path that ``init`` may write, with ``/`` and from the repository's root.
+
+    ``workflows`` are those that are asked for, of WORKFLOW_PATHS.
+    """
     wanted = (".gitattributes", ".gitignore", "README.md", POLICY_PATH)
     keeps = ("state/.gitkeep", "history/.gitkeep")
-    return (*keeps, *wanted, *WORKFLOW_PATHS) if workflows else (*keeps, *wanted)
+    return (*keeps, *wanted, *workflows)
 
 
-def plan_init(facts: Facts, source: Source | None) -> InitPlan:
+def plan_init(
+    facts: Facts, source: Source | None, workflows: tuple[str, ...] = WORKFLOW_PATHS
+) -> InitPlan:
     """Decide what to write so that ``facts`` becomes a memory repository.
 
-    ``source`` asks for the starter workflows. Raises UsageError where a symlink or
+    ``source`` asks for the starter workflows ``workflows``. Raises UsageError where a symlink or
     something else stands in the way, BadInput where a marked block has lost a mark.
     """
     for path, entry in facts.entries.items():
         if path == "README.md" and entry.kind == "link":
             continue  # present, so there is nothing to write
-        _refuse_obstacle(path, entry, is_file=path in targets(workflows=True))
+        _refuse_obstacle(path, entry, is_file=path in targets(WORKFLOW_PATHS))
     planner = _Planner(facts)
     planner.folder("state")
     planner.folder("history")
@@ -89,7 +100,7 @@ def plan_init(facts: Facts, source: Source | None) -> InitPlan:
     if source is not None:
         planner.folder(".github", keep=False)
         planner.folder(".github/workflows", keep=False)
-        planner.workflows(source)
+        planner.workflows(source, workflows)
     config = {k: v for k, v in driver_config(facts.command).items() if k not in facts.config}
     action: Action = "created" if not facts.config else "updated" if config else "kept"
     planner.changes.append(Change(CONFIG_PATH, action))
@@ -188,14 +199,16 @@ class _Planner:
         if any(line.strip() and not line.startswith(b"#") for line in below):
             self.notes.append(f"lines below memrepo's block in {path} win over it; see them")
 
-    def workflows(self, source: Source) -> None:
+    def workflows(self, source: Source, paths: tuple[str, ...]) -> None:
         following = False
-        for path in WORKFLOW_PATHS:
+        for path in paths:
             entry = self.entry(path)
             data = workflow_text(path, source).encode()
             if entry.kind == "absent" or entry.data == data or written_by_init(path, entry.data):
                 self.write(path, data)
                 following = True
+                if self.changes[-1].action != "kept":
+                    self.notes.append(f"{path}: {workflow_purpose(path)}")
             else:
                 self.changes.append(Change(path, "kept"))
                 self.notes.append(f"{path} is not as init writes it, so it stays as it is")

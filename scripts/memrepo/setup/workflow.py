@@ -7,26 +7,27 @@ this module.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from memrepo.errors import UsageError
+from memrepo.protocol.suggest import closest, shown
 
 _FOLDER = ".github/workflows"
-#: Where ``init`` writes them.
-WORKFLOW_PATHS = (
-    f"{_FOLDER}/memory-review.yml",
-    f"{_FOLDER}/memory-review-comment.yml",
-    f"{_FOLDER}/weekly-archive.yml",
-    f"{_FOLDER}/knowledge-update.yml",
-    f"{_FOLDER}/knowledge-merge.yml",
-    f"{_FOLDER}/memory-commands.yml",
-    f"{_FOLDER}/records-sweep.yml",
-    f"{_FOLDER}/memory-rollout.yml",
-    f"{_FOLDER}/memory-rollout-auto.yml",
-)
+#: What ``init`` writes, by the name that one asks for it by.
+WORKFLOWS = {
+    "review": ("memory-review.yml", "memory-review-comment.yml"),
+    "archive": ("weekly-archive.yml",),
+    "knowledge": ("knowledge-update.yml", "knowledge-merge.yml"),
+    "commands": ("memory-commands.yml",),
+    "records": ("records-sweep.yml",),
+    "rollout": ("memory-rollout.yml", "memory-rollout-auto.yml"),
+}
+#: Where it writes them.
+WORKFLOW_PATHS = tuple(f"{_FOLDER}/{name}" for names in WORKFLOWS.values() for name in names)
 
 _OWNER = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?"
 _REPO = r"[A-Za-z0-9._-]{1,100}"
@@ -40,7 +41,19 @@ _BY_HAND = re.compile(
     r" the full id\n# of a commit there that you trust\. `memrepo init --workflows` does that"
     r" for you\.\n"
 )
+# A permission of a job, with the reason beside it.
+_MAY = re.compile(r"^ {6}([a-z-]+: (?:read|write)) # ", re.MULTILINE)
 _BY_INIT = "# Written by `memrepo init`; yours to edit.\n"
+
+
+def workflow_paths(names: Sequence[str]) -> tuple[str, ...]:
+    """The files of the workflows of these names.  Raises UsageError for another name."""
+    for name in names:
+        if name not in WORKFLOWS:
+            hint = closest(name, tuple(WORKFLOWS)) or f"there are: {', '.join(WORKFLOWS)}"
+            raise UsageError(f"there is no starter workflow {shown(name)}", hint)
+    wanted = {file for name in names for file in WORKFLOWS[name]}
+    return tuple(path for path in WORKFLOW_PATHS if path.rpartition("/")[2] in wanted)
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -72,9 +85,9 @@ def parse_uses(text: str) -> Source:
         sound = all(p and not p.startswith(".") and not p.endswith((".", ".lock")) for p in parts)
         if sound and ".." not in ref and repo not in (".", "..") and not repo.endswith(".git"):
             return Source(owner, repo, ref)
-    shown = ascii(text if len(text) <= 80 else text[:77] + "...")
+    words = ascii(text if len(text) <= 80 else text[:77] + "...")
     raise UsageError(
-        f"--uses {shown} is not OWNER/REPO@REF",
+        f"--uses {words} is not OWNER/REPO@REF",
         "write for example --uses example-org/memrepo@v1.0.0, or a full commit id after the @",
     )
 
@@ -86,6 +99,15 @@ def workflow_text(path: str, source: Source) -> str:
     """
     text = _BY_HAND.sub(_BY_INIT, _starter(path.rpartition("/")[2]))
     return _PLACEHOLDER.sub(rf"{source.owner}/{source.repo}/\1@{source.ref}\n", text)
+
+
+def workflow_purpose(path: str) -> str:
+    """What the workflow is for and what its jobs may do, as the starter itself says it."""
+    text = _starter(path.rpartition("/")[2])
+    head = " ".join(line[1:].strip() for line in text.partition("\n#\n")[0].splitlines())
+    may = dict.fromkeys(_MAY.findall(text))
+    sentence = head.partition(". ")[0].rstrip(".")
+    return f"{sentence}; may {', '.join(may)}"
 
 
 def written_by_init(path: str, data: bytes) -> bool:

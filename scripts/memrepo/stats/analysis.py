@@ -55,7 +55,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class Analysis(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a report shows. ``may_step`` says that nothing speaks against the next step.
+    """Everything a report shows. ``may_step``: nothing speaks against the next step.
 
     ``verdict`` and ``reason`` are ``verdict.decide``'s. ``step`` counts from 1 of ``steps``;
     ``weight`` is in parts of 100,000.

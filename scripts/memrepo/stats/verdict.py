@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import BinaryIO
 
-from memrepo.protocol.rollout import Rollout
+from memrepo.protocol.rollout import MOST_MONITORED, Rollout
 from memrepo.stats.analysis import (
     ALPHA,
     LEAST_UNITS,
@@ -57,9 +57,7 @@ def analyze(
         newest=outcomes.newest,
         verdict=verdict,
         reason=reason,
-        may_step=(
-            verdict == "inconclusive" and state.phase == "running" and not rollout.is_last_step
-        ),
+        may_step=verdict == "inconclusive" and _may_step(rollout, found),
         alpha=alpha,
     )
 
@@ -72,26 +70,65 @@ def decide(
     stale_after: timedelta | None = None,
 ) -> tuple[Verdict, str]:
     """The verdict and its reason, one sentence. Names in it are shown as they are."""
+    verdict, reason = _decide(rollout, found, now, stale_after)
+    if verdict == "hold" or (verdict == "inconclusive" and _open_ones(found)):
+        reason += _no_more(rollout, verdict)
+    return verdict, f"{reason}."
+
+
+def _may_step(rollout: Rollout, found: Compared) -> bool:
+    """Whether an inconclusive rollout may take its next step.
+
+    The bounds narrow with compared units only, and above ``MOST_MONITORED`` there are none:
+    what is open when such a step is taken stays open, so it is to be decided before.
+    """
+    if rollout.state.phase != "running" or rollout.is_last_step:
+        return False
+    return _next_weight(rollout) <= MOST_MONITORED or not _open_ones(found)
+
+
+def _next_weight(rollout: Rollout) -> int:
+    return rollout.steps[rollout.state.step].weight
+
+
+def _open_ones(found: Compared) -> list[Comparison]:
+    return [compared for compared in found.guardrails if compared.standing != "fine"]
+
+
+def _no_more(rollout: Rollout, verdict: Verdict) -> str:
+    """What a reason goes on with where outcomes can, or soon could, add nothing to it."""
+    if not rollout.is_live:
+        return ""
+    if rollout.state.weight > MOST_MONITORED:
+        return "; above 50 % nothing more is compared: promote or abort"
+    if verdict == "hold" or rollout.is_last_step or _next_weight(rollout) <= MOST_MONITORED:
+        return ""
+    return "; decide that before the next step: above 50 % nothing more is compared"
+
+
+def _decide(
+    rollout: Rollout, found: Compared, now: datetime | None, stale_after: timedelta | None
+) -> tuple[Verdict, str]:
     worse = [compared for compared in found.guardrails if compared.standing == "worse"]
     doubt = _doubt(found)
     if doubt:
         also = f"; {worse[0].measure.metric} looks worse, so look soon" if worse else ""
-        return "hold", f"{doubt}{also}."
+        return "hold", f"{doubt}{also}"
     if worse:
-        return "abort", f"{_harm(worse[0])}."
+        return "abort", _harm(worse[0])
     missing = _missing(rollout, found, now, stale_after)
     if missing:
-        return "hold", f"{missing}."
+        return "hold", missing
     for goal in found.goals:
         if goal.standing == "worse":
-            return "hold", f"{_harm(goal)}, which is a goal and no guardrail: a person decides."
-    open_ones = [compared for compared in found.guardrails if compared.standing != "fine"]
+            return "hold", f"{_harm(goal)}, which is a goal and no guardrail: a person decides"
+    open_ones = _open_ones(found)
     if open_ones:
-        return "inconclusive", f"{_open(open_ones[0])}."
+        return "inconclusive", _open(open_ones[0])
     if not rollout.is_last_step:
         place = f"step {rollout.state.step} of {len(rollout.steps)}"
-        return "inconclusive", f"No guardrail is worse than its margin, at {place}."
-    return "promote", "No guardrail is worse than its margin, at the last step."
+        return "inconclusive", f"No guardrail is worse than its margin, at {place}"
+    return "promote", "No guardrail is worse than its margin, at the last step"
 
 
 def _doubt(found: Compared) -> str:

@@ -43,7 +43,8 @@ def validate_all(repo: Repository, *, text: bool = True) -> list[Finding]:
 
 def _judge_record(look: Look) -> list[Finding]:
     """What the archive's record says, where there is one."""
-    if not (look.root / INDEX_PATH).exists():
+    index = look.root / INDEX_PATH
+    if not (index.exists() or index.is_symlink()):
         return []
     from memrepo.gate.archived import judge_record
 

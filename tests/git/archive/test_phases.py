@@ -45,6 +45,14 @@ def archive_cli(desk: Desk, *args: str | Path) -> Ran:
 AGE = ("--before", iso(BEFORE))
 
 
+def test_a_summary_that_cannot_be_written_is_found_out_first(desk: Desk) -> None:
+    before = blobs(desk.place.remote)
+    done = archive_cli(desk, "run", *AGE, "--summary", desk.folder)
+    assert (done.code, done.out) == (2, "")
+    assert "it is a folder" in done.err
+    assert blobs(desk.place.remote) == before
+
+
 def test_run_answers_in_json_and_in_words(desk: Desk) -> None:
     done = archive_cli(desk, "run", *AGE, "--json", "--summary", desk.folder / "summary.md")
     assert done.code == 0

@@ -7,7 +7,12 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from archiving import FIRST, Place, archive, blobs, due, in_releases
+import pytest
+
+from archiving import FIRST, Place, archive, blobs, due, forge_at, in_releases, request
+from memrepo.archive.run import run_archive
+from memrepo.errors import RemoteFailed
+from memrepo.gitrepo.repository import Repository
 from repositories import GitRepo
 
 #: An agent that commits and pushes until the file named last is there, then says how often.
@@ -88,3 +93,43 @@ def test_main_moves_at_each_of_the_first_pushes(tmp_path: Path) -> None:
     files = place.remote.git("ls-tree", "--name-only", "main").splitlines()
     assert {"rival-0.txt", "rival-1.txt", "rival-2.txt"} <= set(files)
     assert place.work.head() == place.remote.head("main")
+
+
+def test_another_run_makes_the_same_release_public_first(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    before = blobs(place.remote)
+    place.remote.git("clone", "--quiet", ".", str(tmp_path / "rival"))
+    rival: list[str] = []
+
+    def tell(what: str, done: int, _total: int) -> None:
+        if (what, done) == ("uploaded", 1) and not rival:
+            forge = forge_at(tmp_path / "forge", place.remote)
+            rival.append(archive(GitRepo(tmp_path / "rival"), forge).pruned_commit)
+
+    with Repository.open(place.work.path) as git:
+        done = run_archive(git, place.forge, request(), "push", tell)
+    assert rival == [place.remote.head("main")]
+    assert (done.release_tag, len(place.forge.list_releases())) == ("history-2026-W30", 1)
+    assert in_releases(place.forge) == due(before)
+    assert not due(blobs(place.remote))
+
+
+def test_another_run_clears_the_draft_away(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    before = blobs(place.remote)
+    place.remote.git("clone", "--quiet", ".", str(tmp_path / "rival"))
+
+    def tell(what: str, done: int, _total: int) -> None:
+        if (what, done) == ("uploaded", 1):
+            forge = forge_at(tmp_path / "forge", place.remote)
+            archive(GitRepo(tmp_path / "rival"), forge, agents=("ada",))
+
+    with (
+        Repository.open(place.work.path) as git,
+        pytest.raises(RemoteFailed, match="another run changed the release") as caught,
+    ):
+        run_archive(git, place.forge, request(), "push", tell)
+    assert "run it again" in caught.value.hint
+    archive(place.work, place.forge)
+    assert in_releases(place.forge) == due(before)
+    assert [release.draft for release in place.forge.list_releases()] == [False, False]

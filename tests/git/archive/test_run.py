@@ -491,7 +491,7 @@ def test_the_summary_says_what_moved_and_how_to_get_it_back(place: Place) -> Non
     text = render_summary(archive(place.work, place.forge))
     assert text.startswith("### Archive: 16 snapshots moved out of history/ (history-2026-W30)")
     for part in (
-        "| <code>history-2026-W10.tar.gz</code> | <code>history-2026-W30</code> | 2 | 504 B |",
+        "| <code>history-2026-W10.tar.gz</code> | <code>history-2026-W30</code> | 2 | 504 bytes |",
         "| before | 20 | 5.0 kB |",
         "| after | 4 | 1.0 kB |",
         "memrepo archive restore history-2026-W30 --to DIR",

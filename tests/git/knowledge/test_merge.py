@@ -27,7 +27,6 @@ def test_both_sides_are_joined_and_history_stays_a_line(work: GitRepo) -> None:
         lambda: write_tools(work, "find", "refund", "wiki", find="Finds more."),
     )  # fmt: skip
     on_main(work, lambda: write_tools(work, "find", "refund", refund="Pays."))
-    before = (work.git("status", "--porcelain"), work.git("for-each-ref", "refs/heads"))
     done = merge_now(work)
     assert (done.exit_code, done.merged, done.moved) == (0, ("knowledge/wiki",), True)
     remote = origin(work)
@@ -45,8 +44,8 @@ def test_both_sides_are_joined_and_history_stays_a_line(work: GitRepo) -> None:
         assert subject == f"from wiki {number}"
         assert revision.strip() == f"Source-Revision: r{number}"
         assert mark.strip() == f"Knowledge-Commit: {made[number]}"
-    assert before == (work.git("status", "--porcelain"), work.git("for-each-ref", "refs/heads"))
-    assert remote.head("knowledge/wiki") == made[-1]
+    assert remote.head("knowledge/wiki") == work.head("knowledge/wiki") == made[-1]
+    assert (work.git("status", "--porcelain"), work.head()) == ("", remote.head("main"))
 
 
 def test_the_second_run_says_nothing_to_do(work: GitRepo) -> None:

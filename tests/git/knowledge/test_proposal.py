@@ -23,6 +23,7 @@ from memrepo import MemoryRepo
 from memrepo.errors import NeedsPerson
 from memrepo.knowledge.abort import abort
 from memrepo.knowledge.command import commands_in
+from memrepo.knowledge.render import report_lines
 from memrepo.knowledge.resolve import Choice, resolve
 from repositories import GitRepo
 
@@ -123,6 +124,9 @@ def test_what_no_longer_fits_stays_and_is_said(open_one: GitRepo) -> None:
     done = propose_now(open_one)
     assert (done.exit_code, done.branches[0].branch) == (3, TODAY)
     assert origin(open_one).head(TODAY) == tip
+    # No decision can be recorded about the job's own branch, so none is asked for.
+    assert any(f"rebase {TODAY} by hand" in line for line in report_lines(done))
+    assert not any("knowledge resolve" in line for line in report_lines(done))
     assert "left out" in forge_of(open_one).get_pull_request(1).body
 
 

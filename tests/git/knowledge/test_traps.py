@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commandline import everything
 from knowledgework import merge_now, on_branch, on_main, origin, subjects, tools, tools_of
 from memrepo.errors import NeedsPerson, PermissionDenied, UsageError
 from repositories import GitRepo
@@ -72,7 +73,17 @@ def test_a_branch_of_another_repository(work: GitRepo) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [".github/workflows/ci.yml", ".github/actions/x/action.yml", ".memrepo/policy.yml"]
+    "path",
+    [
+        ".github/workflows/ci.yml",
+        ".github/actions/x/action.yml",
+        ".GitHub/CODEOWNERS",
+        ".github",
+        ".memrepo/policy.yml",
+        ".gitattributes",
+        ".gitmodules",
+        "notes/.gitignore",
+    ],
 )
 def test_a_branch_that_changes_what_runs_needs_a_person(work: GitRepo, path: str) -> None:
     on_branch(work, "wiki", lambda: work.write(path, "on: push\n"))
@@ -251,10 +262,13 @@ def test_changes_in_the_way_of_a_checked_out_main_stop_it(memory_repo: Make) -> 
     repo.commit("from the wiki")
     repo.git("switch", "--quiet", "main")
     write_tools(repo, "mine")
-    tip = repo.head()
-    with pytest.raises(NeedsPerson, match="in the way"):
+    before = everything(repo)
+    with pytest.raises(NeedsPerson) as caught:
         merge_now(repo, remote=None)
-    assert repo.head() == tip
+    said = "main is checked out and state/bot/tools.json has changes; nothing was merged"
+    assert caught.value.message == said
+    assert caught.value.hint == "commit or stash it, then run it again"
+    assert everything(repo) == before
     (mine,) = json.loads(Path(repo.path, "state/bot/tools.json").read_text())
     assert mine["name"] == "mine"
 

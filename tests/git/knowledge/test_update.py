@@ -12,12 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from commandline import everything
-from knowledgework import merge_now, origin, tools, tools_of
+from commandline import everything, memrepo_process
+from knowledgework import merge_now, on_main, origin, tools, tools_of
 from memrepo import MemoryRepo
 from memrepo.errors import GateRefused, UsageError
 from memrepo.knowledge.source import read_source
 from memrepo.knowledge.update import Updated, update
+from memrepo.knowledge.updateplan import removed_words
 from repositories import GitRepo
 
 Make = Callable[..., GitRepo]
@@ -73,7 +74,7 @@ def test_the_version_takes_the_step_that_the_change_asks_for(work: GitRepo) -> N
     steps = [
         (tools("find", "refund", find="Reworded."), "1.0.1"),
         (tools("find", "refund", "more", find="Reworded."), "1.1.0"),
-        (tools("find", "more", find="Reworded."), "2.0.0"),
+        (tools("find", "refund", find="Reworded."), "2.0.0"),
     ]
     for given, version in steps:
         assert bring(work, given).changed
@@ -149,3 +150,100 @@ def test_writers_at_once_all_get_in(work: GitRepo, clone: Make, tmp_path: Path) 
     ]
     assert origin(work).git("rev-list", "--count", "main..knowledge/wiki") == "8"
     assert merge_now(work).commits == 8
+
+
+def brought(work: GitRepo, *names: str, source: str = "wiki", **described: str) -> list[str]:
+    """The agent's tools on the source's branch after it gave these."""
+    bring(work, tools(*names, **described), source)
+    return list(tools_of(origin(work), f"knowledge/{source}"))
+
+
+def test_a_source_takes_out_only_what_it_brought_itself(work: GitRepo) -> None:
+    assert brought(work, "crm", source="crm") == ["crm", "find", "refund"]
+    merge_now(work)
+    done = bring(work, tools("wiki", "more"))
+    assert done.kept == ("crm", "find", "refund")
+    assert done.diff.removed == ()
+    merge_now(work)
+    assert list(tools_of(origin(work))) == ["wiki", "more", "crm", "find", "refund"]
+    done = bring(work, tools("wiki"))
+    assert [tool.name for tool in done.diff.removed] == ["more"]
+    assert brought(work, "wiki", "crm") == ["wiki", "crm", "find", "refund"]
+    assert brought(work, "wiki") == ["wiki", "crm", "find", "refund"]
+    merge_now(work)
+    assert list(tools_of(origin(work))) == ["wiki", "crm", "find", "refund"]
+
+
+def test_what_it_brought_is_known_on_a_branch_that_begins_again(work: GitRepo) -> None:
+    brought(work, "find", "one", "two")
+    merge_now(work)
+    origin(work).git("branch", "-D", "knowledge/wiki")
+    assert brought(work, "one") == ["find", "one", "refund"]
+
+
+def test_what_another_brought_again_is_no_longer_its_own(work: GitRepo) -> None:
+    for names in (("one", "two"), ("one",)):
+        brought(work, *names)
+        merge_now(work)
+    brought(work, "two", source="crm")
+    merge_now(work)
+    origin(work).git("branch", "-f", "knowledge/wiki", "main")
+    assert set(brought(work, "one")) == {"one", "two", "find", "refund"}
+
+
+def test_a_clone_without_the_history_knows_what_the_source_brought(work: GitRepo) -> None:
+    brought(work, "one", "two")
+    for number in range(3):
+        bring(work, tools("one", "two", one=f"Says {number}."))
+    shallow = GitRepo(work.path.parent / "shallow")
+    work.git("clone", "--quiet", "--depth=1", f"file://{origin(work).path}", str(shallow.path))
+    done = bring(shallow, tools("two"))
+    assert ([tool.name for tool in done.diff.removed], done.kept) == (["one"], ("find", "refund"))
+
+
+def test_words_of_an_agent_make_no_tool_a_sources(work: GitRepo) -> None:
+    work.write_agent("bot", tools=tools("find", "refund", "mine"))
+    work.commit("bot: learn\n\nAgent-Id: bot\nSource: wiki")
+    work.git("push", "--quiet", "origin", "main")
+    assert brought(work, "refund", refund="Pays.") == ["find", "refund", "mine"]
+
+
+def test_replace_makes_the_list_the_whole_list_and_says_what_goes(
+    work: GitRepo, tmp_path: Path
+) -> None:
+    given = tmp_path / "given.json"
+    given.write_bytes(msgspec.json.encode(tools("find", "new", new="Quite another thing.")))
+    command = ["knowledge", "update", "--source", "wiki", "--agent-id", "bot", "--from", str(given)]
+    kept = memrepo_process(work.path, *command, "--dry-run")
+    assert "removes" not in kept.out
+    assert kept.err == "kept: refund (never brought by wiki; replace would take it out)\n"
+    for more in (["--dry-run"], []):
+        done = memrepo_process(work.path, *command, "--replace", *more)
+        assert "removes: refund\n" in done.out
+    assert list(tools_of(origin(work), "knowledge/wiki")) == ["find", "new"]
+    status = memrepo_process(work.path, "knowledge", "status")
+    assert "    removes: refund of bot\n" in status.out
+    for mode in ("--dry-run", "--mode=push"):
+        merged = memrepo_process(work.path, "knowledge", "merge", mode)
+        assert "    removes: refund of bot\n" in merged.out
+    assert list(tools_of(origin(work))) == ["find", "new"]
+
+
+def test_a_tool_renamed_by_the_whole_list_is_said_too(work: GitRepo) -> None:
+    renamed = tools("find", "refund")
+    renamed[1]["name"] = "refunds"
+    done = bring(work, renamed, replace=True)
+    assert removed_words(done.diff) == "refund (now refunds)"
+
+
+@pytest.mark.parametrize("required", [[], ["q"]])
+def test_a_server_that_spells_parameters_as_a_schema_meets_a_reworded_tool(
+    work: GitRepo, required: list[str]
+) -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": required}
+    answer = {"tools": [{"name": "find", "description": "Does find.", "inputSchema": schema}]}
+    bring(work, answer)
+    on_main(work, lambda: work.write_agent("bot", tools=tools("find", "refund", find="Finds.")))
+    assert merge_now(work).exit_code == 0
+    found = tools_of(origin(work))["find"]
+    assert (found["description"], found["parameters"]) == ("Finds.", schema)

@@ -38,6 +38,13 @@ def check_sound(repo: GitRepo, rev: str = "HEAD") -> dict[str, bytes]:
     return records
 
 
+def check_in_order(repo: GitRepo) -> None:
+    """However a server ended, the next exchange leaves the clone as the remote has it."""
+    with a_store(repo) as store:
+        store.sync()
+    assert repo.git("status", "--short", "--branch") == "## main...origin/main"
+
+
 def test_list_call_and_bad_arguments_by_the_sdks_client_on_a_process(repo: GitRepo) -> None:
     async def talk(client: Client) -> None:
         assert len((await client.list_tools()).tools) == 5
@@ -138,7 +145,7 @@ def test_a_server_that_is_killed_leaves_no_half_record(
     assert records.keys() < check_sound(one).keys()
     assert records_at(remote, "main") == records_at(one)
     assert [path.name for path in one.path.rglob("*.lock")] == ["records.sqlite.lock"]
-    assert one.git("status", "--short") == ""
+    check_in_order(one)
 
 
 def write_many(repo: GitRepo, agent: str, count: int) -> list[str]:
@@ -185,7 +192,7 @@ def test_two_servers_on_two_clones_write_fifty_records_each(
         ]
     check_hundred(remote, clone(remote, "fresh"), ids)
     for one in clones.values():
-        assert one.git("status", "--short") == ""
+        check_in_order(one)
 
 
 def test_two_servers_on_one_clone(repo: GitRepo, bare_remote: MakeRepo, clone: MakeRepo) -> None:
@@ -197,7 +204,7 @@ def test_two_servers_on_one_clone(repo: GitRepo, bare_remote: MakeRepo, clone: M
     records = check_sound(remote, "main")
     assert {Path(path).stem for path in records} == ids
     assert len(ids) == 24
-    assert one.git("status", "--short") == ""
+    check_in_order(one)
 
 
 def test_a_remote_that_is_away_is_said_and_caught_up_with(
@@ -237,6 +244,20 @@ def test_what_was_written_is_published_when_the_client_leaves(
         server.process.stdin.close()
         assert server.process.wait(60) == 0
     assert len(records_at(remote, "main")) == 1
+
+
+def test_a_server_that_is_told_to_end_publishes_first(
+    repo: GitRepo, bare_remote: MakeRepo, clone: MakeRepo
+) -> None:
+    remote = bare_remote(repo)
+    one = clone(remote, "one")
+    with raw_server(one, "--sync", "600") as server:
+        server.write("pool-size", "Twenty.")
+        server.answer()
+        server.process.terminate()
+        assert server.process.wait(60) == 0
+    assert len(records_at(remote, "main")) == 1
+    assert one.git("status", "--short") == ""
 
 
 def test_the_writer_who_comes_second_is_told(
@@ -312,5 +333,5 @@ def test_without_the_package_it_says_what_to_install(repo: GitRepo) -> None:
         [sys.executable, "-c", program], cwd=repo.path, capture_output=True, encoding="utf-8"
     )
     assert done.returncode == 2
-    assert "install memrepo[mcp]" in done.stderr
+    assert "scripts/install --with mcp" in done.stderr
     assert "Traceback" not in done.stderr

@@ -17,7 +17,7 @@ from mcp.types import CallToolResult
 
 from liveserver import call, refused
 from memrepo.live.permit import Operator
-from memrepo.live.server import build
+from memrepo.live.server import Server
 from memrepo.protocol.record import Address, Trust, Writer
 from recordfiles import WEB, a_record
 from recordstores import a_store, make_key, new
@@ -46,7 +46,7 @@ def talk_to(
 
     async def run() -> Any:
         with anyio.fail_after(60):
-            async with Client(build(store, operator, 0)) as client:
+            async with Client(Server(store, operator, 0).protocol) as client:
                 return await talk(client)
 
     return anyio.run(run)

@@ -193,3 +193,9 @@ def test_pushes_and_what_a_dry_run_says(
     assert f"{first.out.strip()} of another writer was first" in second.err
     assert remote.head() == two.head()
     assert records(two, "sweep", "--dry-run").out == "would be archived: 0\n"
+
+
+def test_an_empty_store_has_no_records(repo: GitRepo) -> None:
+    empty = records(repo, "list", *WEB)
+    assert (empty.code, empty.out, empty.err) == (0, "", "no records\n")
+    assert records(repo, "list", *WEB, "--by", "nobody").err == "no such record\n"

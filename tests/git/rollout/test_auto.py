@@ -51,7 +51,7 @@ def test_good_outcomes_step_when_the_hold_is_over_and_bad_ones_abort(work: GitRe
     begin(work, "20:24h,50:24h,100")
     good = outcomes(work, START + HOUR, 4000)
     early = go_on(work, good, START + 2 * HOUR)
-    assert (early.action, early.said) == ("hold", f"{NAME} holds until 2026-03-02T12:00:00Z")
+    assert (early.action, early.said) == ("hold", f"{NAME}: until 2026-03-02T12:00:00Z")
     stepped = go_on(work, good, START + DAY)
     assert (stepped.action, rollout(work).state.step) == ("step", 2)
     (row,) = run(work, "status", "--json").json
@@ -111,6 +111,31 @@ def test_a_mistake_in_the_outcomes_changes_nothing(work: GitRepo, row: bytes, wo
     with pytest.raises(BadInput, match=words.replace("`", ".")):
         go_on(work, b"unit,metric,value,at\n" + row + b"\n", START + DAY)
     assert origin(work).head("main") == tip
+
+
+def test_what_is_open_at_the_last_compared_step_holds_until_it_is_decided(work: GitRepo) -> None:
+    begin(work, "50,100", "resolved:rate:higher:0.02")
+    few = outcomes(work, START + HOUR, 2000)
+    held = go_on(work, few, START + 2 * HOUR)
+    assert (held.action, held.analysis and held.analysis.verdict) == ("hold", "inconclusive")
+    assert held.said.startswith(f"{NAME}: resolved may still be worse by")
+    assert held.said.endswith("before the next step: above 50 % nothing more is compared.")
+    many = outcomes(work, START + HOUR, 20_000)
+    assert go_on(work, many, START + 2 * HOUR).action == "step"
+    assert rollout(work).state.weight == 100_000
+
+
+def test_promote_says_what_the_last_analysis_said(work: GitRepo) -> None:
+    begin(work, "20,50")
+    dry = run(work, "promote", "--early", "--dry-run")
+    assert "  No analysis has decided a step of it.\n" in dry.out
+    assert go_on(work, outcomes(work, START + HOUR, 4000), START + 2 * HOUR).action == "step"
+    last = "  The last analysis that decided a step, "
+    assert last in run(work, "promote", "--early", "--dry-run").out
+    assert last in run(work, "promote", "--mode", "pr", "--forge", "local", "--dry-run").out
+    said = run(work, "promote").out
+    assert ": inconclusive. No guardrail is worse" in said.partition(last)[2]
+    assert "last analysis" not in run(work, "promote").out
 
 
 def test_a_paused_rollout_holds_and_is_still_aborted(work: GitRepo) -> None:

@@ -84,8 +84,8 @@ def test_an_mcp_answer_in_each_of_its_wrappings(answer: Any) -> None:
 def test_what_the_protocol_has_no_place_for_is_said() -> None:
     more = MCP | {"annotations": {"readOnlyHint": True}, "title": "Find"}
     assert read_source(encoded({"tools": [more]})).notes == (
-        "annotations of 1 tool has no place in tools.json",
-        "title of 1 tool has no place in tools.json",
+        "tools.json has no place for annotations of 1 tool",
+        "tools.json has no place for title of 1 tool",
     )
 
 

@@ -189,6 +189,45 @@ def test_texts_are_a_set_that_keeps_order() -> None:
     assert conflicts('["a"]', '["a", "a"]', '["a", "b"]') == [("", "both-changed")]
 
 
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs"),
+    [
+        # Each put its own in the place of the same one: together they would say both.
+        ('["Lives in Berlin"]', '["Lives in Munich"]', '["Lives in Rome"]'),
+        ('["a", "b", "c"]', '["a", "x", "c"]', '["a", "y", "c"]'),
+        # In a command line a text means what stands beside it.
+        ('["--port", "80"]', '["--port", "81"]', '["--port", "80", "--verbose"]'),
+        ('["run"]', '["run", "--retries", "3"]', '["run", "--timeout", "3"]'),
+        ('["run"]', '["run", "-v"]', '["run", "-q"]'),
+    ],
+)
+def test_texts_that_are_no_set(base: str, ours: str, theirs: str) -> None:
+    assert conflicts(base, ours, theirs) == [("", "both-changed")]
+    assert conflicts(base, theirs, ours) == [("", "both-changed")]
+
+
+def test_texts_that_came_and_went_in_different_places_are_joined() -> None:
+    assert clean('["a", "b", "c"]', '["b", "c", "d"]', '["b", "c", "e"]') == '["b", "c", "d", "e"]'
+    assert clean('["a", "b"]', '["b"]', '["x", "b"]') == '["x", "b"]'
+
+
+@pytest.mark.parametrize("path", ["a.json", "a.jsonl"])
+def test_an_entry_that_both_renamed_is_not_doubled(path: str) -> None:
+    def text(*names: str) -> str:
+        rows = [json.dumps({"name": name, "role": name[:1]}) for name in names]
+        return "\n".join(rows) if path == "a.jsonl" else f"[{', '.join(rows)}]"
+
+    sides = text("ann", "bob"), text("anna", "bob"), text("annie", "bob")
+    assert conflicts(*sides, path=path) == [("", "renamed-and-changed")]
+    (conflict,) = merge(*sides, path=path).conflicts
+    words = 'main renamed "ann" to "anna", knowledge/wiki to "annie"'
+    assert conflict.message == words
+    # One took it out and the other renamed it; both renamed it alike; two others came.
+    assert clean(text("ann", "bob"), text("bob"), text("anna", "bob"), path).count("ann") == 1
+    assert clean(sides[0], sides[1], sides[1] + "\n", path).count("anna") == 1
+    assert clean(text("ann"), text("bea"), text("cid"), path).count("name") == 2
+
+
 def test_only_one_side_moved_entries() -> None:
     base, moved = '["a", "b", "c"]', '["c", "a", "b"]'
     assert clean(base, '["a", "b", "x", "c"]', moved) == '["c", "a", "b", "x"]'

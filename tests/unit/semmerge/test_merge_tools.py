@@ -173,6 +173,34 @@ def test_a_new_spelling_and_a_change_are_not_mixed() -> None:
     assert "short map" in conflict.message
 
 
+@pytest.mark.parametrize("required", [[], ["order_id"]])
+def test_one_side_that_writes_the_parameters_as_a_schema_is_taken(required: list[str]) -> None:
+    base = tool("t", order_id="string")
+    reworded = tool("t", "Says more.", order_id="string")
+    more = {"required": required} if required else {}
+    schema = tool("t", type="object", properties={"order_id": {"type": "string"}}, **more)
+    both = tool("t", "Says more.", **schema["parameters"])
+    assert clean([base], [reworded], [schema]) == [both]
+    assert clean([base], [schema], [reworded]) == [both]
+
+
+def test_two_spellings_of_one_meaning_become_the_schema_and_that_is_said() -> None:
+    base = tool("t", order_id="integer")
+    short = tool("t", order_id="string")
+    properties = {"order_id": {"type": "string"}}
+    schema = tool("t", type="object", properties=properties, required=["order_id"])
+    for ours, theirs in ((short, schema), (schema, short)):
+        for start in ([base], None):
+            merged = merge(start, [ours], [theirs])
+            assert merged.data is not None
+            assert json.loads(merged.data) == [schema]
+            [note] = merged.notes
+            assert (note.kind, note.pointer) == ("spelling", "/t/parameters")
+    optional = tool("t", type="object", properties=properties)
+    [conflict] = conflicts([base], [short], [optional])
+    assert conflict.pointer == "/t/parameters"
+
+
 def test_sides_that_break_a_schema_only_together_disagree() -> None:
     base = refund(required=["order"])
     without = refund(required=["order"])

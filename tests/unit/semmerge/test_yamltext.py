@@ -227,3 +227,28 @@ def test_a_word_of_a_block_that_brackets_would_read_otherwise(word: str) -> None
 def test_no_text_makes_it_fail(base: str, ours: str, theirs: str) -> None:
     merged = merge(base, ours, theirs)
     assert (merged.data is None) == bool(merged.conflicts)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        # Lines that meet, so that Git's merge cannot join them.
+        ("a: 5\nb: 2\n", "# keep\na: 1\nb: 2  # why\n", "# keep\na: 5\nb: 2  # why\n"),
+        ("a: 1\nb: 2\nc: 3\n", "a: 1  # why\nb: 2\n", "a: 1  # why\nb: 2\nc: 3\n"),
+    ],
+)
+def test_comments_of_the_side_that_changed_nothing_else_stay(
+    ours: str, theirs: str, expected: str
+) -> None:
+    base = "a: 1\nb: 2\n"
+    for sides in ((ours, theirs), (theirs, ours)):
+        merged = merge(base, *sides)
+        assert merged.data == expected.encode(), sides
+
+
+def test_git_joins_the_comments_of_both_where_the_meaning_is_one() -> None:
+    base, ours, theirs = "a: 1\n\nb: 2\n", "# x\na: 5\n\nb: 2\n", "a: 1\n\nb: 2\n# y\n"
+    joined = b"# x\na: 5\n\nb: 2\n# y\n"
+    assert merge(base, ours, theirs, joined).data == joined
+    # What Git would join to something else is not taken.
+    assert merge(base, ours, theirs, b"a: 6\nb: 2\n# x\n# y\n").data == ours.encode()

@@ -77,7 +77,9 @@ def test_a_wide_interval_is_inconclusive() -> None:
     verdict, reason = found(rate(300, 0.5), rate(300, 0.5))
     assert verdict == "inconclusive"
     assert reason.startswith("resolved may still be worse by 0.1")
-    assert reason.endswith("and its margin is 0.02.")
+    assert reason.endswith(
+        "and its margin is 0.02; above 50 % nothing more is compared: promote or abort."
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_arms_of_uneven_size_hold_even_when_they_look_worse() -> None:
     verdict, reason = found(rate(1_000, 0.3), rate(1_300, 0.5))
     assert verdict == "hold"
     assert "1,000 and 1,300" in reason
-    assert reason.endswith("resolved looks worse, so look soon.")
+    assert "; resolved looks worse, so look soon; above 50 %" in reason
 
 
 def test_a_unit_in_both_arms_holds() -> None:
@@ -196,12 +198,32 @@ def test_an_analysis_is_json() -> None:
 
 def test_what_may_step() -> None:
     rows = [(f"u{n}", float(n % 2)) for n in range(400)]
-    assert read(rows, at_step(5)).may_step
+    assert read(rows, at_step(4)).may_step
     assert not read(rows, at_step(6)).may_step
-    assert not read(rows, at_step(5, "paused")).may_step
-    assert not read(rows[:50], at_step(5)).may_step
-    assert not read([], at_step(5)).may_step
+    assert not read(rows, at_step(4, "paused")).may_step
+    assert not read(rows[:50], at_step(4)).may_step
+    assert not read([], at_step(4)).may_step
     assert not read(rows, a_rollout()).may_step
+
+
+def test_nothing_open_goes_above_a_half_where_it_would_stay_open() -> None:
+    rows = [(f"u{n}", float(n % 2)) for n in range(400)]
+    open_ = read(rows, at_step(5))
+    assert (open_.verdict, open_.may_step) == ("inconclusive", False)
+    assert open_.reason.endswith("before the next step: above 50 % nothing more is compared.")
+    decided = read([(f"u{n}", float(n % 2)) for n in range(40_000)], at_step(5))
+    assert (decided.verdict, decided.may_step) == ("inconclusive", True)
+    assert "50 %" not in decided.reason
+    # Small steps only wait for harm, and a paused rollout is told the same as a running one.
+    assert "50 %" not in read(rows, at_step(4)).reason
+    assert read(rows, at_step(5, "paused")).reason == open_.reason
+    assert "50 %" not in read(rows, at_step(6, "promoted")).reason
+
+
+def test_above_a_half_the_reason_says_that_a_person_ends_it() -> None:
+    for analysis in (read([], LAST), read([("u1", 1.0)], LAST)):
+        assert (analysis.verdict, analysis.may_step) == ("hold", False)
+        assert analysis.reason.endswith("; above 50 % nothing more is compared: promote or abort.")
 
 
 def test_points_are_one_a_day_and_end_where_the_comparison_stands() -> None:

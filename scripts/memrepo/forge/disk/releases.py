@@ -213,7 +213,7 @@ class Releases(Store):
             tag=file.tag,
             name=file.name,
             body=read_text(body, self._folder.where(f"{path}/body.md")),
-            url=str(self._folder.root / path),
+            url=str((self._folder.root / path).absolute()),
             draft=file.draft,
             created_at=file.created_at.astimezone(UTC),
             published_at=published and published.astimezone(UTC),
