@@ -166,7 +166,7 @@ def test_the_schedule_waits_steps_and_aborts(world: World, work: GitRepo) -> Non
     publish(world, work, "unit,metric,value,at\n")
     held = go(world, work, AUTO)
     assert held.good, str(held)
-    assert "hold: new-classifier holds: There is no outcome of solved" in held.text
+    assert "hold: new-classifier: There is no outcome of solved" in held.text
     assert rollout(world).state.step == 1
     publish(world, work, metrics(world, is_harmful=False))
     stepped = go(world, work, AUTO)

@@ -1,4 +1,4 @@
-"""Whether an agent's committed state has its snapshot: a merge or commit by Git leaves one that has none."""
+"""Whether an agent's committed state has its snapshot: what Git merged or committed has none."""
 
 from __future__ import annotations
 
