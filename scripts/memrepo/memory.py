@@ -177,6 +177,7 @@ class MemoryRepo:
             layout=self.policy_on_tip(tip).history.layout,
             trailers=trailers,
             planned=plans.append,
+            complete=not trailers,  # a revert that changes nothing makes no commit
         )
         if dry_run:
             request = build(tip)
@@ -196,8 +197,7 @@ class MemoryRepo:
         notes = tuple(self._repo.notes)
         self._repo.notes.clear()
         if done is None:
-            held = self._holding(agent_id)
-            return Committed(held, "", False, push, (), findings, notes)
+            return Committed(self._holding(agent_id), "", False, push, (), findings, notes)
         if self._repo.head_ref() is None:
             notes = (*notes, "HEAD is detached: git switch -c NAME keeps this commit on a branch")
         plan = plans[-1]

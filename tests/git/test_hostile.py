@@ -128,7 +128,8 @@ def test_a_plain_commit_with_our_trailers_is_seen_but_brings_no_snapshot(
     assert seen[len(forged) :] == real
     for cycle in seen[: len(forged)]:
         assert cycle["snapshot"] == ""
-        assert (cycle["context_turns"], cycle["tools"], cycle["version"]) == (None, None, None)
+    told = [(c["context_turns"], c["tools"], c["version"]) for c in seen[: len(forged)]]
+    assert told == [(2, 0, f"6.6.{number}") for number in (4, 3, 2, 1, 0)]  # of its own tree
     name = real[0]["snapshot"].removeprefix("history/")
     shown = memrepo(repo, "show", "--agent-id", "bot", "--commit", name, "--json").json
     assert shown["metadata"]["version"] == "1.0.2"

@@ -87,7 +87,9 @@ def test_an_index_in_the_middle_of_a_merge(repo: GitRepo) -> None:
     before = everything(repo)
     assert validate(repo, "--staged").code in (0, 1)
     assert (CONTEXT, "conflict-marker") in codes(validate(repo, "--all", "--json"))
-    assert memrepo(repo, "commit", "--agent-id", "bot", "-m", "x").code == 1
+    refused = memrepo(repo, "commit", "--agent-id", "bot", "-m", "x")
+    assert refused.code == 2
+    assert "a merge is not finished" in refused.err
     assert memrepo(repo, "diff").code == 0
     assert everything(repo) == before
 

@@ -160,6 +160,11 @@ def refuse_push_in_vain(repo: Repository, remote: str) -> None:
         )
 
 
+def _lacks_snapshot(tip: TipView, agent_id: str, judged: Judged) -> bool:
+    snapshot = snapshot_bytes(*(judged.canonical[name] for name in STATE_FILES))
+    return not is_recorded(tip, agent_id, snapshot)
+
+
 def builder(
     agent_id: str,
     judged: Judged,
@@ -169,19 +174,19 @@ def builder(
     layout: str,
     trailers: Sequence[str] = (),
     planned: Callable[[CyclePlan], None] | None = None,
+    complete: bool = False,
 ) -> Callable[[TipView], CommitRequest | None]:
-    """What to commit on a given tip; None when the tip holds this state and its snapshot.
+    """What to commit on a given tip; None when the tip holds this state already.
 
-    ``planned`` is told the plan of each try; the last one is that of the commit.
+    With ``complete`` a state that Git merged, or a person committed, and that no snapshot
+    holds gets one. ``planned`` is told the plan of each try; the last one is that of the commit.
     """
 
     def build(tip: TipView) -> CommitRequest | None:
         held = all(
             tip.read(state_path(agent_id, name)) == judged.files[name] for name in STATE_FILES
         )
-        if held and is_recorded(
-            tip, agent_id, snapshot_bytes(*(judged.canonical[name] for name in STATE_FILES))
-        ):
+        if held and not (complete and _lacks_snapshot(tip, agent_id, judged)):
             return None
         _refuse_collision(agent_id, tip)
         plan = plan_cycle(
