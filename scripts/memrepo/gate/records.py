@@ -22,11 +22,11 @@ from memrepo.protocol.layout import place_of
 from memrepo.protocol.policy import Policy
 from memrepo.protocol.record import Record
 from memrepo.protocol.recordfile import parse_record
-from memrepo.protocol.recordplace import address_folder, record_path
+from memrepo.protocol.recordplace import address_folder, address_words, record_path
 from memrepo.recordrules.chain import chain_problems, overwrite_problem
 from memrepo.recordrules.problem import Problem
 from memrepo.recordrules.trust import external_problem
-from memrepo.semdiff.records import RecordChange, address_words
+from memrepo.semdiff.records import RecordChange
 
 if TYPE_CHECKING:
     from memrepo.gate.recordcode import OwnCode

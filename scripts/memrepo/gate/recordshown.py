@@ -11,9 +11,10 @@ from memrepo.gate.withhold import WITHHELD
 from memrepo.gitrepo.backing import Backing
 from memrepo.protocol.policy import Policy
 from memrepo.protocol.record import Record
+from memrepo.protocol.recordplace import address_words
 from memrepo.protocol.signers import parse_signer, signer_of
 from memrepo.recordrules.chain import overwrite_problem
-from memrepo.semdiff.records import RecordChange, RecordKind, RecordSide, address_words, side_of
+from memrepo.semdiff.records import RecordChange, RecordKind, RecordSide, side_of
 
 #: The path of a record that changed, and the record before and after.
 Triple = tuple[str, Record | None, Record | None]

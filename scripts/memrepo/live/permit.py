@@ -6,7 +6,8 @@ import msgspec
 
 from memrepo.errors import UsageError
 from memrepo.protocol.record import Address, Scope, Trust, Writer
-from memrepo.records.scope import chain, in_words
+from memrepo.protocol.recordplace import address_words
+from memrepo.records.scope import chain
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -77,8 +78,8 @@ def _scope_of(asked: Asked) -> Scope | None:
 
 
 def _outside(address: Address, own: Address, verb: str) -> UsageError:
-    inside = f"this server {verb} at {in_words(own)} and inside it"
+    inside = f"this server {verb} at {address_words(own)} and inside it"
     return UsageError(
-        f"{in_words(address)} is outside: {inside}",
+        f"{address_words(address)} is outside: {inside}",
         "leave the address out, or ask whoever runs the server for another one",
     )

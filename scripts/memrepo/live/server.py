@@ -18,7 +18,7 @@ from memrepo.live.permit import Operator
 from memrepo.live.resources import add_resources
 from memrepo.live.schemas import CAUTION
 from memrepo.live.tools import Tools
-from memrepo.records.scope import in_words
+from memrepo.protocol.recordplace import address_words
 
 #: For work on the clone that has begun, when the process is to end.
 _LAST_SECONDS = 5.0
@@ -72,7 +72,7 @@ def serve(open_store: OpenStore, operator: Operator, seconds: float) -> None:
 
 
 def _instructions(operator: Operator) -> str:
-    place = in_words(operator.own)
+    place = address_words(operator.own)
     lines = [
         f"Experience that agents, people and CI jobs share about {place}, kept in Git.",
         "At the start read memory://brief or call memory_list; search before you conclude anew.",

@@ -24,6 +24,7 @@ from memrepo.protocol.policy import (
 )
 from memrepo.protocol.signers import parse_signer
 from memrepo.protocol.strictjson import escape_pointer
+from memrepo.protocol.suggest import closest, shown
 from memrepo.protocol.yamltree import Mapping, Node, Scalar, Sequence, YamlProblem, read_tree
 
 VERSION = 1
@@ -93,11 +94,6 @@ def parse_policy(data: bytes, path: str = POLICY_PATH) -> tuple[Policy, list[Fin
         reader.add("policy-syntax", place, "", message, hint)
         return Policy(), reader.findings
     return reader.policy(tree), reader.findings
-
-
-def _shown(text: str) -> str:
-    """Untrusted text for a message: short, and with nothing in it that acts."""
-    return ascii(text if len(text) <= 60 else text[:57] + "...")
 
 
 def _section_of(key: str) -> str | None:
@@ -181,8 +177,8 @@ class _Reader:
         if home:
             hint = f"`{key.text}` belongs under `{home}:`."
         else:
-            hint = _closest(key.text, known) or f"Known here: {', '.join(known)}."
-        message = f"The policy has no key {_shown(key.text)} here; it has no effect."
+            hint = closest(key.text, known) or f"Known here: {', '.join(known)}."
+        message = f"The policy has no key {shown(key.text)} here; it has no effect."
         self.add("policy-unknown-key", key, pointer, message, hint)
 
     def version(self, node: Node, pointer: str) -> None:
@@ -233,7 +229,7 @@ class _Reader:
         if isinstance(node, Scalar) and node.text in words:
             return node.text
         message = f"{what} must be {', '.join(words[:-1])} or {words[-1]}."
-        given = _closest(node.text, words) if isinstance(node, Scalar) else ""
+        given = closest(node.text, words) if isinstance(node, Scalar) else ""
         self.add("policy-value", node, pointer, message, given or "The default holds until then.")
         return None
 
@@ -283,10 +279,10 @@ class _Reader:
             below = f"{pointer}/{escape_pointer(key.text)}"
             rule = CATALOGUE.get(key.text)
             if rule is None:
-                message = f"There is no finding {_shown(key.text)}."
+                message = f"There is no finding {shown(key.text)}."
                 hint = ""
                 if len(self.findings) <= MAX_FINDINGS:
-                    hint = _closest(key.text, switchable) or "The findings page lists them all."
+                    hint = closest(key.text, switchable) or "The findings page lists them all."
                 self.add("policy-value", key, below, message, hint)
             elif not rule.switchable:
                 message = f"`{rule.code}` is always {_article(rule.severity)}: {rule.reason}"
@@ -301,11 +297,3 @@ class _Reader:
 
 def _article(severity: str) -> str:
     return f"an {severity}" if severity == "error" else f"a {severity}"
-
-
-def _closest(word: str, known: tuple[str, ...]) -> str:
-    import difflib
-
-    found = difflib.get_close_matches(word[:60].lower().replace("-", "_"), known, n=1)
-    found = found or difflib.get_close_matches(word[:60].lower(), known, n=1)
-    return f"Did you mean `{found[0]}`?" if found else ""

@@ -101,6 +101,14 @@ def record_path(address: Address, record_id: str) -> str:
     return f"{address_folder(address)}/{record_id[4:8]}/{record_id}.yml"
 
 
+def address_words(address: Address) -> str:
+    """An address for a line of text: ``acme/web``, ``acme/web branch main``, ``acme (org)``."""
+    place = f"{address.org}/{address.repo}" if address.repo else f"{address.org} (org)"
+    if address.scope == "branch":
+        return f"{place} branch {address.branch}"
+    return f"{place} agent {address.agent}" if address.scope == "agent" else place
+
+
 def _component(text: str) -> str:
     written = "".join(
         chr(byte) if _KEPT.match(bytes([byte])) else f"%{byte:02x}" for byte in text.encode()

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 
 from memrepo.errors import BadInput, UsageError
 from memrepo.protocol.record import Address, Record
-from memrepo.protocol.recordplace import address_folder, key_problem, record_id_problem
+from memrepo.protocol.recordplace import (
+    address_folder,
+    address_words,
+    key_problem,
+    record_id_problem,
+)
 from memrepo.records.brief import Candidate, write_brief
 from memrepo.records.catalog import Catalog
 from memrepo.records.index import Index, Row
-from memrepo.records.scope import folders, in_words
+from memrepo.records.scope import folders
 from memrepo.records.terms import match_of, place_word
 from memrepo.records.values import Answer, Brief, Filters, Found, Summary
 from memrepo.records.worth import Worth, weight
@@ -54,7 +59,7 @@ class Lookup:
             ended = f"; {rows[0].id} is past its end" if rows else ""
             raise _nothing(f"no active record of the key {key_or_id}{ended}", address)
         first, *rest = self._weighed(holding, where)
-        notes = [f"{row.id} says something for {in_words(row.place)}, too" for row in rest]
+        notes = [f"{row.id} says something for {address_words(row.place)}, too" for row in rest]
         return self._worth.answer(self._worth.read(first), self._now, notes=notes)
 
     def active_at(self, record: Record) -> list[Record]:
@@ -112,7 +117,7 @@ class Lookup:
         def answer(row: Row) -> Answer:
             return self._worth.answer(self._worth.read(row), self._now)
 
-        return write_brief(candidates, answer, in_words(address), max_tokens)
+        return write_brief(candidates, answer, address_words(address), max_tokens)
 
     def ended(self) -> list[Record]:
         """The active records that are past their end, of all addresses."""
@@ -165,6 +170,6 @@ def _most(filters: Filters) -> int:
 
 def _nothing(what: str, address: Address) -> BadInput:
     return BadInput(
-        f"there is {what} for {in_words(address)} or what it inherits",
+        f"there is {what} for {address_words(address)} or what it inherits",
         "memrepo records list shows what there is",
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from memrepo.protocol.recordplace import address_words
 from memrepo.protocol.timestamps import iso
-from memrepo.records.scope import in_words
 from memrepo.records.values import Answer, Found, Summary, Written
 from memrepo.report.escape import clipped, for_terminal
 
@@ -40,7 +40,7 @@ def whole_text(answer: Answer) -> str:
     lines = [
         ("key", record.key),
         ("id", record.id),
-        ("about", in_words(record.address)),
+        ("about", address_words(record.address)),
         ("summary", record.summary),
         ("kind", record.kind),
         ("written by", f"{by.agent}{model}, who claims {by.trust}"),

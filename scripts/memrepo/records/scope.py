@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from memrepo.protocol.record import Address
 from memrepo.protocol.recordplace import address_folder
 
@@ -22,11 +20,3 @@ def folders(address: Address, *, inherited: bool = True) -> list[str]:
     """The folders of :func:`chain`, the nearest first; the address's own alone on demand."""
     addresses = chain(address) if inherited else [address]
     return [address_folder(one) for one in addresses]
-
-
-def in_words(address: Address) -> str:
-    """An address for a person: ``acme/web``, ``acme/web branch main``, ``acme/web agent codex``."""
-    parts = msgspec.structs.asdict(address)
-    place = f"{parts['org']}/{parts['repo']}" if parts["repo"] else f"{parts['org']} (org)"
-    own = address.branch or address.agent
-    return f"{place} {address.scope} {own}" if own else place

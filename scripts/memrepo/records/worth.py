@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from memrepo.protocol.record import Address, Record, Trust
 from memrepo.protocol.recordfile import parse_record
+from memrepo.protocol.recordplace import address_words
 from memrepo.recordrules.coderefs import CodeState, blobs_seen, code_states, factor
 from memrepo.recordrules.trust import UNVERIFIED_CONFIDENCE, VERIFIED, is_unverified, rank
 from memrepo.records.catalog import Catalog
 from memrepo.records.index import Row
-from memrepo.records.scope import in_words
 from memrepo.records.values import Answer, Summary
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Worth:
         if not record.attributes.get("code_refs"):
             return ()
         if not self.is_about_code(record.address):
-            why = f"it is about {in_words(record.address)}" if self._code_path else ""
+            why = f"it is about {address_words(record.address)}" if self._code_path else ""
             return code_states(record, None, why=why)
         return code_states(record, self._opened())
 

@@ -27,7 +27,7 @@ try:
     )
     from openfeature.flag_evaluation import FlagResolutionDetails, FlagValueType, Reason
     from openfeature.provider import AbstractProvider, Metadata
-except ImportError as error:  # pragma: no cover
+except ImportError as error:
     raise UsageError("the OpenFeature SDK is not installed", extra_hint("openfeature")) from error
 
 _T = TypeVar("_T")

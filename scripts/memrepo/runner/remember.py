@@ -7,8 +7,7 @@ from datetime import timedelta
 from memrepo.errors import MemrepoError, UsageError
 from memrepo.protocol.ages import parse_age
 from memrepo.protocol.record import Trust
-from memrepo.protocol.recordplace import record_path
-from memrepo.records.scope import in_words
+from memrepo.protocol.recordplace import address_words, record_path
 from memrepo.records.values import New, Written
 from memrepo.report.escape import code_markdown, for_markdown
 from memrepo.runner.inputs import RememberInputs
@@ -58,7 +57,7 @@ def _tell(job: Job, done: Written) -> None:
     annotate(done.findings)
     for note in (*done.answer.notes, *done.notes):
         remark(note)
-    place = in_words(record.address)
+    place = address_words(record.address)
     add_summary(
         job,
         lambda _: (

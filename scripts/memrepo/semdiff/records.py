@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from memrepo.protocol.record import Address, Record, Status, Trust
+from memrepo.protocol.record import Record, Status, Trust
 from memrepo.protocol.timestamps import iso
 
 #: ``replaced``: a new record took the place of an older one; ``superseded``: an older one was
@@ -58,14 +58,6 @@ class RecordChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     before: RecordSide | None = None
     after: RecordSide | None = None
     reason: str = ""
-
-
-def address_words(address: Address) -> str:
-    """An address for a line of text: ``acme/web``, ``acme/web branch main``, ``acme (org)``."""
-    place = f"{address.org}/{address.repo}" if address.repo else f"{address.org} (org)"
-    if address.scope == "branch":
-        return f"{place} branch {address.branch}"
-    return f"{place} agent {address.agent}" if address.scope == "agent" else place
 
 
 def side_of(record: Record, trust: Trust, signed_by: str = "") -> RecordSide:

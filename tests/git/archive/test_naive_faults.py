@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tarfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
@@ -36,7 +37,7 @@ SCRIPT = Path(__file__).parents[2] / "data" / "naive-archive.sh"
 LINK = "(a link)"
 
 
-class Side:
+class Side(ABC):
     """One of the two at work in a clone of its own; how it ended, and what is where."""
 
     options: tuple[str, ...] = ()
@@ -52,21 +53,21 @@ class Side:
         """Where memory is kept when the job is done: path to blob id."""
         return blobs(self.place.remote)
 
+    @abstractmethod
     def run(self, limit_kb: int = 0, path: str = "", clone: GitRepo | None = None) -> None:
         """Run the job, perhaps with a limit on the size of files, or with other programs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def archived(self) -> dict[str, str]:
         """What is in the archive: path to blob id."""
-        raise NotImplementedError
 
+    @abstractmethod
     def assets(self) -> list[Path]:
         """The archive's files."""
-        raise NotImplementedError
 
+    @abstractmethod
     def block(self) -> None:
         """Let the upload fail."""
-        raise NotImplementedError
 
     def commit(self, text: str = "more") -> None:
         """Commit the worktree and push it."""

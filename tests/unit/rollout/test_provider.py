@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -69,3 +71,15 @@ def test_other_types_are_a_mismatch(client: OpenFeatureClient) -> None:
         client.get_object_details("new-classifier", {}, context),
     )
     assert {found.error_code for found in answers} == {ErrorCode.TYPE_MISMATCH}
+
+
+def test_without_the_sdk_it_says_how_to_get_it() -> None:
+    code = (
+        "import sys; sys.modules['openfeature'] = None\n"
+        "from memrepo.errors import UsageError\n"
+        "try:\n    import memrepo.rollout.provider\n"
+        "except UsageError as error:\n    print(error.message, '/', error.hint)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("the OpenFeature SDK is not installed / ")
+    assert "openfeature" in done.stdout.partition("/")[2]
