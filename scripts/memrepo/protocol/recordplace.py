@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 
 from memrepo.protocol.record import RECORDS_FOLDER, Address
 
@@ -34,14 +34,6 @@ def new_record_id(when: datetime) -> str:
 def record_id_problem(text: str) -> str | None:
     """Why ``text`` is no id of a record, in words, or None when it is one."""
     return None if _ID.fullmatch(text) else "is no id of a record (mem_ and a ULID)"
-
-
-def time_of_id(record_id: str) -> datetime:
-    """When an id was made (UTC, to the millisecond)."""
-    number = 0
-    for letter in record_id[4:14]:
-        number = number * 32 + _DIGITS.index(letter)
-    return datetime.fromtimestamp(number / 1000, UTC)
 
 
 def key_problem(text: str) -> str | None:

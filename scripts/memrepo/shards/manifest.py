@@ -174,11 +174,6 @@ def _member_line(path: str, blob: str, size: int, sha256: str) -> bytes:
     return _encode(_Member(path, blob, size, sha256, at(named.when)))
 
 
-def manifest_bytes(manifest: Manifest) -> bytes:
-    """The bytes of ``manifest.json``."""
-    return b"".join(manifest_parts(manifest))
-
-
 def parse_manifest(source: BinaryIO | bytes) -> Manifest:
     """Read a ``manifest.json``, line by line.
 

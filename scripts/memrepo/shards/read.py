@@ -112,19 +112,6 @@ def check_shard(
     return Checked(snapshots, content, unpacked.size, file, unpacked.tar_size, tar)
 
 
-def find_in_shard(
-    source: BinaryIO, path: str, *, limits: Limits = ANY_SHARD, name: str = "the shard"
-) -> bytes | None:
-    """The content of one snapshot of a shard that was checked, or None when it is not there.
-
-    Raises BadInput as :func:`read_shard` does.
-    """
-    for found, data in read_shard(source, limits=limits, name=name):
-        if found == path:
-            return data
-    return None
-
-
 def _files(
     unpacked: Unpacked, expected: Iterable[Archived] | None, limits: Limits
 ) -> Iterator[tuple[str, bytes]]:

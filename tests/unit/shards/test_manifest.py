@@ -16,8 +16,9 @@ from memrepo.errors import BadInput
 from memrepo.shards.manifest import (
     MANIFEST,
     SUMS,
-    manifest_bytes,
+    Manifest,
     manifest_of,
+    manifest_parts,
     parse_manifest,
     parse_sums,
     sums_bytes,
@@ -30,14 +31,21 @@ FILES = {
     "history/20240109-000000-a.json": b"",
 }
 PLAN, SHARDS = pack_all(FILES)
-BYTES = manifest_bytes(manifest_of(PLAN, [one.packed for one in SHARDS]))
+
+
+def whole(manifest: Manifest) -> bytes:
+    """The bytes of ``manifest.json``."""
+    return b"".join(manifest_parts(manifest))
+
+
+BYTES = whole(manifest_of(PLAN, [one.packed for one in SHARDS]))
 
 
 @given(contents.filter(bool), st.sampled_from([3000, 1 << 20]))
 def test_a_manifest_comes_back(given_contents: dict[str, bytes], most: int) -> None:
     plan, shards = pack_all(given_contents, most_bytes=most)
     manifest = manifest_of(plan, [one.packed for one in reversed(shards)])
-    data = manifest_bytes(manifest)
+    data = whole(manifest)
     assert parse_manifest(data) == manifest
     assert parse_manifest(BytesIO(data)) == manifest
     assert manifest.shards == tuple(one.packed for one in shards)
@@ -148,7 +156,7 @@ def test_no_flipped_bit_is_read_as_another_manifest(bit: int) -> None:
     except BadInput:
         return
     # Some values, such as a commit's id, stand for themselves.
-    assert manifest_bytes(read) == bytes(spoiled)
+    assert whole(read) == bytes(spoiled)
 
 
 @given(st.lists(st.sampled_from([*LINES, b"{}\n", b"\n"]), max_size=9).map(b"".join))
@@ -157,7 +165,7 @@ def test_lines_in_any_order_make_a_manifest_or_a_refusal(data: bytes) -> None:
         read = parse_manifest(data)
     except BadInput:
         return
-    assert manifest_bytes(read) == data
+    assert whole(read) == data
 
 
 def test_a_manifest_is_of_the_plans_shards() -> None:

@@ -19,7 +19,7 @@ from memrepo.errors import BadInput, GitFailed
 from memrepo.protocol.names import SnapshotName
 from memrepo.shards import gz
 from memrepo.shards.pack import blob_id, pack
-from memrepo.shards.read import check_shard, find_in_shard, read_shard
+from memrepo.shards.read import check_shard, read_shard
 from memrepo.shards.tar import header, tar_size
 from memrepo.shards.values import Archived, Shard
 
@@ -185,12 +185,6 @@ def test_progress_counts_every_snapshot() -> None:
     check_shard(BytesIO(out.getvalue()), progress=read_now.append)
     assert sum(read_now) == len(NAMES)
     assert len(read_now) > 3
-
-
-def test_one_snapshot_is_found() -> None:
-    (one,) = pack_all({A: b"a", B: b"b"})[1]
-    assert find_in_shard(BytesIO(one.data), A) == b"a"
-    assert find_in_shard(BytesIO(one.data), "history/20240101-000001-a.json") is None
 
 
 def test_memory_does_not_grow_with_what_is_packed_or_read() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from archived import PackedShard, archived, contents, pack_all
 from memrepo.errors import BadInput
 from memrepo.shards.index import index_line
-from memrepo.shards.read import Limits, check_shard, find_in_shard, limits_of, read_shard
+from memrepo.shards.read import Limits, check_shard, limits_of, read_shard
 from memrepo.shards.table import UNKNOWN_SIZE
 from memrepo.shards.tar import END, header
 from memrepo.shards.values import Archived
@@ -144,8 +144,6 @@ def test_a_hostile_tar_is_refused_with_the_reason(tar: bytes, why: str) -> None:
     assert refused.value.message.isprintable()
     with pytest.raises(BadInput, match=why):
         list(read_shard(BytesIO(data)))
-    with pytest.raises(BadInput, match=why):
-        find_in_shard(BytesIO(data), "history/20250101-000000-a.json")
 
 
 def test_the_building_blocks_are_right() -> None:
