@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
+from forge.emulated import connect
 from memrepo.errors import PermissionDenied
 from memrepo.forge.forge import Label
 from memrepo.forge.github import GitHubForge
-from memrepo.forge.patience import Patience
 from rig.exchange import Fault, Kind
 from rig.fixtures import box, world, world_of_session
 from rig.world import World
 
-__all__ = ["box", "world", "world_of_session"]
+__all__ = ["box", "connect", "world", "world_of_session"]
 
 MARK = "<!-- memrepo:review -->"
-QUICK = Patience(attempts=4, first_wait=0.01, limit_wait=0.02, longest_wait=5.0)
-
-
-@pytest.fixture
-def connect(world: World) -> Iterator[Callable[..., GitHubForge]]:
-    opened: list[GitHubForge] = []
-
-    def make(**permissions: str) -> GitHubForge:
-        forge = GitHubForge(
-            "acme/demo",
-            world.token(**permissions),
-            api_url=f"{world.url}/api/v3",
-            server_url=world.url,
-            seconds_between_writes=0,
-            patience=QUICK,
-        )
-        opened.append(forge)
-        return forge
-
-    yield make
-    for forge in opened:
-        forge.close()
 
 
 def with_branch(world: World, name: str) -> str:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from forge.emulated import Connect, connect
 from forge.release_cases import BIG, ReleaseCases, drafted, uploaded
 from memrepo.errors import PermissionDenied, RemoteFailed, UsageError
 from memrepo.forge.github import GitHubForge
-from memrepo.forge.patience import Patience
 from rig.exchange import Fault, secondary_limit
 from rig.fixtures import box, world, world_of_session
 from rig.tools import git_line
 from rig.world import World
 
-__all__ = ["box", "world", "world_of_session"]
-
-QUICK = Patience(attempts=4, first_wait=0.01, limit_wait=0.02, longest_wait=5.0)
-Connect = Callable[..., GitHubForge]
+__all__ = ["box", "connect", "world", "world_of_session"]
 
 
 @pytest.fixture
@@ -28,28 +24,8 @@ def commit(world: World) -> str:
 
 
 @pytest.fixture
-def connect(world: World, commit: str) -> Iterator[Connect]:
-    opened: list[GitHubForge] = []
-
-    def make(**permissions: str) -> GitHubForge:
-        forge = GitHubForge(
-            "acme/demo",
-            world.token(**permissions),
-            api_url=f"{world.url}/api/v3",
-            server_url=world.url,
-            seconds_between_writes=0,
-            patience=QUICK,
-        )
-        opened.append(forge)
-        return forge
-
-    yield make
-    for forge in opened:
-        forge.close()
-
-
-@pytest.fixture
-def forge(connect: Connect) -> GitHubForge:
+def forge(commit: str, connect: Connect) -> GitHubForge:
+    assert commit
     return connect(contents="write")
 
 
